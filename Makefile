@@ -1,0 +1,227 @@
+# Makefile: from the chapters to the program, the record, the figures, the pages.
+#
+#   book.nw chapters/*.nw ->  build/src, tangled/    (tangle)
+#                         ->  build/multihead        (compile)
+#                         ->  build/results/*.tsv    (run)
+#                         ->  build/figures/*        (draw)
+#                         ->  book.pdf               (weave)
+#
+# `make help` lists the targets.
+
+BUILD    ?= build
+TANGLED  ?= tangled
+PDF      ?= book.pdf
+CHAPTERS ?= $(sort $(wildcard chapters/*.nw))
+NOWEB    ?= /usr/lib/noweb
+CLAIMS   ?= stop
+
+CFLAGS   ?= -O2 -g
+WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
+            -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings \
+            -Wdouble-promotion -Wvla
+override CFLAGS += -std=c11 $(WARNINGS)
+LDLIBS   += -lm
+CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
+
+# What the book must define: each file once, modules before those above them.
+LIBRARY  := error tensor workspace attention layer
+PROGRAM  := record fixture measure lab main
+HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture measure lab)
+SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
+SUITES   := tensors one_head fixture loop record
+TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
+            tests/oracle.c tests/suite.c $(SUITES:%=tests/test_%.c)
+ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
+FIGURES  := fixture-weights contributions
+
+# What the chapters at hand do define. A snapshot, which stops at some chapter,
+# defines fewer files than the whole book and expects no more; slots that only
+# later chapters fill are empty in it.
+DEFINED  := $(shell sed -n 's/^<<\[\[\([^]]*\)\]\]>>=.*/\1/p' book.nw $(CHAPTERS))
+FILES    := $(filter $(DEFINED),$(ROOTS))
+EXPECTED  = $(if $(SNAPSHOT),$(FILES),$(ROOTS))
+
+NAMES     = $(filter %.c,$(filter-out tests/%,$(FILES)))
+LIB_OBJ   = $(filter-out main.o,$(NAMES:.c=.o))
+SUITE_OBJ = $(LIB_OBJ) $(patsubst %.c,%.o,$(filter tests/%.c,$(FILES)))
+RECORD    = $(BUILD)/results/forward.tsv
+
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
+.SUFFIXES:
+# A line that says what is being done; V=1 shows the commands themselves.
+Q   := $(if $(V),,@)
+say  = @printf '%-9s %s\n' "$(1)" "$(2)"
+
+.PHONY: all pdf tangle check lab keys figures snapshots certify lint clean help
+all: $(PDF)
+	@echo "$(PDF) is up to date"
+
+pdf: all            ## weave book.pdf (what plain `make` does)
+
+# ---- tangle -----------------------------------------------------------------
+
+# noweb reads all sources at once: they share one space of chunk names.
+$(BUILD)/book.markup: book.nw $(CHAPTERS) tools/check-chunks tools/noweb.py Makefile
+	$(call say,read,book.nw and $(words $(CHAPTERS)) chapters)
+	@mkdir -p $(@D)
+	$(Q)$(NOWEB)/markup -t book.nw $(CHAPTERS) > $@.all
+	$(Q)$(if $(SNAPSHOT),$(NOWEB)/emptydefn,cat) < $@.all > $@.new
+	$(Q)tools/check-chunks $@.new $(EXPECTED)
+	@mv $@.new $@
+
+# Unchanged files keep their time stamps, so one stamp stands for all of them.
+$(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names
+	$(call say,tangle,$(BUILD)/src)
+	$(Q)tools/tangle $< $(BUILD)/src -L $(FILES)
+	$(Q)cd $(BUILD)/src && $(CURDIR)/tools/names $(filter %.h,$(filter-out tests/%,$(FILES))) > names.new
+	@cmp -s $(BUILD)/src/names.new $(BUILD)/src/names.h \
+		&& rm $(BUILD)/src/names.new || mv $(BUILD)/src/names.new $(BUILD)/src/names.h
+	@touch $@
+
+$(BUILD)/src/%: $(BUILD)/src.stamp
+	@:
+
+tangle: $(BUILD)/tangled.stamp  ## write the readable C to tangled/
+
+$(BUILD)/named.markup: $(BUILD)/book.markup tools/name-chunks
+	$(Q)tools/name-chunks < $< > $@.new
+	@mv $@.new $@
+
+# A source tree that cannot be written to is compared instead.
+$(BUILD)/tangled.stamp: $(BUILD)/named.markup $(BUILD)/src.stamp
+	$(call say,tangle,$(TANGLED))
+	$(Q)tools/tangle $< $(BUILD)/tangled -t8 $(FILES)
+	@cp -p $(BUILD)/src/names.h $(BUILD)/tangled/names.h
+	$(Q)tools/publish $(BUILD)/tangled $(TANGLED)
+	@touch $@
+
+# ---- compile ----------------------------------------------------------------
+
+$(BUILD)/double/%.o: $(BUILD)/src/%.c $(BUILD)/src.stamp
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -I$(BUILD)/src -c $< -o $@
+
+$(BUILD)/single/%.o: $(BUILD)/src/%.c $(BUILD)/src.stamp
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -DMH_SINGLE -MMD -MP -I$(BUILD)/src -c $< -o $@
+
+$(BUILD)/multihead: $(addprefix $(BUILD)/double/,$(LIB_OBJ) main.o)
+	$(call say,link,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LDLIBS)
+
+$(BUILD)/suite-double: $(addprefix $(BUILD)/double/,$(SUITE_OBJ))
+	$(call say,link,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LDLIBS)
+
+$(BUILD)/suite-single: $(addprefix $(BUILD)/single/,$(SUITE_OBJ))
+	$(call say,link,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LDLIBS)
+
+-include $(wildcard $(BUILD)/double/*.d $(BUILD)/double/tests/*.d \
+                    $(BUILD)/single/*.d $(BUILD)/single/tests/*.d)
+
+# ---- run --------------------------------------------------------------------
+
+check: $(BUILD)/suite-double $(BUILD)/suite-single $(BUILD)/multihead \
+       $(BUILD)/tangled.stamp  ## run the suite, both precisions, and the golden lab; CHAPTER=10 runs one
+	@echo "double:"; $(BUILD)/suite-double $(CHAPTER)
+	@echo "float:"; $(BUILD)/suite-single $(CHAPTER)
+	$(if $(CHAPTER)$(SNAPSHOT),,@tools/compare-lab $(BUILD)/multihead tests/golden/lab-output.txt)
+
+lab: $(BUILD)/lab-output.txt  ## run the lab and show what it prints
+	@cat $<
+
+# Status 1 means that the lab ran and an assertion failed: the text is kept,
+# for the claims on the page will say so better.
+$(BUILD)/lab-output.txt: $(BUILD)/multihead
+	$(call say,run,multihead lab)
+	$(Q)$< lab > $@.new || test $$? = 1
+	@mv $@.new $@
+
+$(RECORD): $(BUILD)/multihead
+	$(call say,run,multihead record)
+	@mkdir -p $(@D)
+	$(Q)$< record --output $@
+
+keys: $(BUILD)/multihead  ## list the keys of all measured values
+	@$< keys
+
+# ---- draw -------------------------------------------------------------------
+
+$(BUILD)/figures/%.tex: figures/%.gp figures/style.gp $(RECORD)
+	$(call say,draw,$*)
+	@mkdir -p $(@D)
+	$(Q)gnuplot -e "record='$(RECORD)'; output='$(BUILD)/figures/$*.new.tex'" figures/style.gp $< 2> $@.log; \
+		test $$? = 0 -a ! -s $@.log || { sed 's,^,$<: ,' $@.log >&2; exit 1; }
+	@sed 's/$*\.new/$*/' $(BUILD)/figures/$*.new.tex > $@.tmp
+	@mv $(BUILD)/figures/$*.new.pdf $(BUILD)/figures/$*.pdf
+	@rm $(BUILD)/figures/$*.new.tex
+	@mv $@.tmp $@
+
+figures: $(FIGURES:%=$(BUILD)/figures/%.tex)  ## draw the figures from the record
+
+# ---- weave ------------------------------------------------------------------
+
+# Each stage writes a file of its own, for in a pipe only the last may fail.
+$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/prettify tools/split
+	$(call say,weave,$(BUILD)/tex)
+	@mkdir -p $(BUILD)/tex
+	$(Q)$(NOWEB)/finduses < $< > $(BUILD)/weave.1
+	$(Q)$(NOWEB)/noidx -delay < $(BUILD)/weave.1 > $(BUILD)/weave.2
+	$(Q)$(NOWEB)/totex -delay < $(BUILD)/weave.2 > $(BUILD)/weave.3
+	$(Q)tools/prettify < $(BUILD)/weave.3 > $(BUILD)/weave.4
+	$(Q)tools/split $(BUILD)/tex < $(BUILD)/weave.4
+	@touch $@
+
+# Measured values and claims become TeX; a false claim stops here.
+$(BUILD)/numbers.stamp: $(RECORD) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) tools/numbers tools/noweb.py \
+                        $(BUILD)/claims.$(CLAIMS)
+	$(call say,bind,numbers to the record)
+	@mkdir -p $(BUILD)/tex
+	$(Q)tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex $(RECORD) -- book.nw $(CHAPTERS)
+	@touch $@
+
+# Changes when the book is built with another value of CLAIMS.
+$(BUILD)/claims.$(CLAIMS):
+	@mkdir -p $(@D); rm -f $(BUILD)/claims.*; touch $@
+
+$(BUILD)/prose.stamp: book.nw $(CHAPTERS) tools/check-prose tools/noweb.py
+	@mkdir -p $(@D)
+	$(Q)tools/check-prose book.nw $(CHAPTERS)
+	@touch $@
+
+$(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp $(BUILD)/tangled.stamp \
+        $(FIGURES:%=$(BUILD)/figures/%.tex) tex/book.sty tools/typeset tools/colophon
+	$(call say,typeset,$@)
+	$(Q)tools/colophon "$(CC)" > $(BUILD)/tex/colophon.tex
+	$(Q)cp tex/book.sty $(BUILD)/tex/
+	$(Q)tools/typeset $(BUILD)
+	$(Q)cp $(BUILD)/tex/book.pdf $@.new
+	@mv $@.new $@
+
+# ---- trust ------------------------------------------------------------------
+
+# The book up to each chapter, and the appendices, which are always there.
+APPENDICES = $(filter chapters/8% chapters/9%,$(CHAPTERS))
+PARTS      = $(filter-out $(APPENDICES),$(CHAPTERS))
+
+snapshots: $(PARTS:chapters/%.nw=snapshot-%)  ## the book up to each chapter compiles and passes its suites
+
+snapshot-%:
+	@$(MAKE) SNAPSHOT=$* BUILD=$(BUILD)/snapshots/$* TANGLED=$(BUILD)/snapshots/$*/published \
+		CHAPTERS="$(shell tools/chapters-up-to $*) $(APPENDICES)" check > $(BUILD)/snapshot-$*.log 2>&1 \
+		&& echo "up to $*: $$(grep -c '^100%' $(BUILD)/snapshot-$*.log) precisions, $$(grep -m1 '^100%' $(BUILD)/snapshot-$*.log)" \
+		|| { cat $(BUILD)/snapshot-$*.log; exit 1; }
+
+lint:               ## spelling, shell scripts, traps in the sources
+	@tools/lint book.nw $(CHAPTERS)
+
+certify: all        ## all that must hold before anyone trusts the book
+	@tests/certify
+
+clean:              ## remove what make made, but for tangled/
+	rm -rf $(BUILD) $(PDF)
+
+help:               ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14

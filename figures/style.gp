@@ -1,0 +1,18 @@
+# style.gp: what all figures share. Called with `record` and `output` set.
+# The terminal leaves all text to LaTeX, so figures speak in the book's type.
+set terminal cairolatex pdf size 10.8cm,5.2cm fontscale 0.8 linewidth 1 transparent
+set output output
+
+# The value recorded under a key. A missing one is complained of on standard
+# error, and make takes any complaint of gnuplot's for a failure.
+lookup(key) = sprintf("awk -F'\\t' -v key='%s' '$1 == key { print $2; found = 1 } END { if (!found) print \"no value is recorded under\", key > \"/dev/stderr\" }' '%s'", key, record)
+recorded(key) = real(system(lookup(key)))
+
+headzero = 0x005AA0     # head 0, dark blue, everywhere in the book
+headone  = 0xD67814     # head 1, orange, lighter in grey as well
+future   = 0xB8B8B8     # what the mask forbids
+ink      = 0x202020
+
+unset key
+set border 0
+set tics scale 0

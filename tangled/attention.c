@@ -1,0 +1,119 @@
+/* attention.c: made from chapters/15-one-head.nw; edit it there. */
+#include "attention.h"
+
+/* functions of attention */
+enum status attention_project(struct tensor x, struct tensor weight,
+		struct tensor out, struct error *error)
+{
+	if (weight.rank != 2)
+		return REFUSE(error, MH_ESHAPE, "a weight has two axes,"
+				" got %d", weight.rank);
+	return tensor_product(x, tensor_swap(weight, 0, 1), out, error);
+}
+
+enum status attention_scores(struct tensor queries, struct tensor keys,
+		struct tensor scores, struct error *error)
+{
+	enum status status = attention_project(queries, keys, scores,
+			error);
+
+	if (status)
+		return status;
+	/* divide the scores by the root of the head width */
+	const real root = sqrt((real)queries.shape[1]);
+
+	for (size_t i = 0; i < scores.shape[0]; i++)
+		for (size_t j = 0; j < scores.shape[1]; j++)
+			AT(scores, i, j) /= root;
+	return MH_OK;
+}
+
+void attention_mask(struct tensor scores)
+{
+	size_t length = scores.shape[1];
+
+	for (size_t i = 0; i < scores.shape[0]; i++)
+		for (size_t j = attention_visible(i, length, true);
+				j < length; j++)
+			AT(scores, i, j) = -(real)INFINITY;
+}
+
+void attention_mix(struct tensor weights, struct tensor values,
+		bool causal, struct tensor out)
+{
+	size_t length = values.shape[0];
+
+	for (size_t i = 0; i < out.shape[0]; i++)
+		for (size_t c = 0; c < out.shape[1]; c++) {
+			size_t visible = attention_visible(i, length, causal);
+			real sum = 0;
+
+			for (size_t j = 0; j < visible; j++)
+				sum += AT(weights, i, j) * AT(values, j, c);
+			AT(out, i, c) = sum;
+		}
+}
+
+enum status attention_head(struct projections projections,
+		struct tensor x, bool causal,
+		struct tensor weights, struct tensor out,
+		struct workspace *workspace,
+		struct error *error)
+{
+	struct workspace_mark mark = workspace_mark(workspace);
+	struct tensor queries, keys, values;
+	enum status status;
+
+	/* refuse a head whose shapes do not fit */
+	if (x.rank != 2 || projections.query.rank != 2)
+		return REFUSE(error, MH_ESHAPE, "a head takes matrices; x has"
+				" shape %s, its query weight %s", tensor_shape(x).text,
+				tensor_shape(projections.query).text);
+
+	const size_t length = x.shape[0], width = projections.query.shape[0];
+	const size_t weight[] = { width, x.shape[1] };
+	const size_t square[] = { length, length }, narrow[] = { length,
+			width };
+
+	if (width == 0)
+		return REFUSE(error, MH_ESHAPE, "a head of width 0 has no scores");
+	status = tensor_expect(projections.query, "the query weight", 2, weight,
+			error);
+	if (!status)
+		status = tensor_expect(projections.key, "the key weight", 2, weight,
+				error);
+	if (!status)
+		status = tensor_expect(projections.value, "the value weight", 2,
+				weight, error);
+	if (!status)
+		status = tensor_expect(weights, "weights", 2, square, error);
+	if (!status)
+		status = tensor_expect(out, "out", 2, narrow, error);
+	if (status)
+		return status;
+	/* borrow room for queries, keys and values */
+	const size_t rows[] = { length, width };
+
+	status = workspace_take(workspace, 2, rows, &queries, error);
+	if (!status)
+		status = workspace_take(workspace, 2, rows, &keys, error);
+	if (!status)
+		status = workspace_take(workspace, 2, rows, &values, error);
+	/* project the input three times */
+	if (!status)
+		status = attention_project(x, projections.query, queries, error);
+	if (!status)
+		status = attention_project(x, projections.key, keys, error);
+	if (!status)
+		status = attention_project(x, projections.value, values, error);
+	if (!status)
+		status = attention_scores(queries, keys, weights, error);
+	if (!status) {
+		if (causal)
+			attention_mask(weights);
+		softmax_rows(weights);
+		attention_mix(weights, values, causal, out);
+	}
+	workspace_release(workspace, mark);
+	return status;
+}

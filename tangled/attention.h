@@ -1,0 +1,51 @@
+/* attention.h: made from chapters/15-one-head.nw; edit it there. */
+#ifndef MH_ATTENTION_H
+#define MH_ATTENTION_H
+
+#include "workspace.h"
+
+/* prototypes of attention */
+/* The weights of one head's projections, each stored (d, C): a row for
+ * every output coordinate. */
+struct projections { struct tensor query, key, value; };
+
+/* out = x weight^T: x (T,C), weight (d,C), out (T,d). Vaswani et al.
+ * 2017, section 3.2.2. MH_ESHAPE if these do not fit. */
+enum status attention_project(struct tensor x, struct tensor weight,
+		struct tensor out, struct error *error);
+
+/* scores = queries keys^T / sqrt(d): queries and keys (T,d), scores
+ * (T,T). Vaswani et al. 2017, equation 1. MH_ESHAPE if these do not
+ * fit. */
+enum status attention_scores(struct tensor queries, struct tensor keys,
+		struct tensor scores, struct error *error);
+
+/* How many positions, from the first on, position i of length may
+ * see. */
+static inline size_t attention_visible(size_t i, size_t length,
+		bool causal)
+{
+	return causal ? i + 1 : length;
+}
+
+/* Overwrite the scores (T,T) of the future with minus infinity. */
+void attention_mask(struct tensor scores);
+
+/* out = weights values, reading of each row of weights (T,T) only what
+ * its position may see; values and out (T,d). Vaswani et al. 2017,
+ * equation 1. Shapes are the caller's business. */
+void attention_mix(struct tensor weights, struct tensor values,
+		bool causal, struct tensor out);
+
+/* One head for one example: x (T,C), projections of width d, weights
+ * (T,T), out (T,d); weights and out overlap nothing else. What lies
+ * behind the mask does not reach a row that cannot see it, finite or
+ * not. Vaswani et al. 2017, equation 1. MH_ESHAPE if the shapes do not
+ * fit, MH_EMEMORY if the workspace cannot grow. */
+enum status attention_head(struct projections projections,
+		struct tensor x, bool causal,
+		struct tensor weights, struct tensor out,
+		struct workspace *workspace,
+		struct error *error);
+
+#endif

@@ -1,0 +1,167 @@
+/* lab.c: made from chapters/80-program.nw; edit it there. */
+/* includes of lab.c */
+#include "fixture.h"
+
+#include <string.h>
+
+#include "lab.h"
+
+void lab_part(struct lab *lab, int number, const char *title)
+{
+	fprintf(lab->out, "%sPart %d: %s\n", number > 1 ? "\n" : "",
+			number, title);
+}
+
+void lab_expect(struct lab *lab, bool holds, const char *what)
+{
+	const size_t room = sizeof lab->which / sizeof lab->which[0];
+
+	if (!holds && lab->broken < room)
+		lab->which[lab->broken] = what;
+	lab->broken += !holds;
+}
+
+/* parts of the lab */
+static void print_numbers(struct lab *lab, const char *label,
+		struct tensor row)
+{
+	fprintf(lab->out, "  %s [", label);
+	for (size_t i = 0; i < row.shape[0]; i++) {
+		double number = (double)AT(row, i);
+
+		if (fabs(number) < 0.5e-6)
+			number = 0;
+		fprintf(lab->out, "%s%.6f", i ? ", " : "", number);
+	}
+	fprintf(lab->out, "]\n");
+}
+
+/* The last row of a matrix: the final position. */
+static struct tensor last(struct tensor rows)
+{
+	return tensor_slice(rows, 0, rows.shape[0] - 1);
+}
+
+static void print_head(struct lab *lab, struct fixture *f, size_t h)
+{
+	char label[32];
+
+	snprintf(label, sizeof label, "head %zu final scores", h);
+	print_numbers(lab, label, last(fixture_matrix(f->scores[h],
+			FIXTURE_T, FIXTURE_T)));
+	snprintf(label, sizeof label, "head %zu final weights", h);
+	print_numbers(lab, label, last(fixture_matrix(f->weights[h],
+			FIXTURE_T, FIXTURE_T)));
+	snprintf(label, sizeof label, "head %zu final output", h);
+	print_numbers(lab, label, last(fixture_matrix(f->output[h],
+			FIXTURE_T, FIXTURE_D)));
+}
+
+static void expect_row(struct lab *lab, const char *what,
+		struct tensor row, const double wanted[])
+{
+	bool near = true;
+
+	for (size_t i = 0; i < row.shape[0]; i++) {
+		double size = fmax(1, fabs(wanted[i]));
+		double off = fabs((double)AT(row, i) - wanted[i]);
+
+		near &= off <= 8 * (double)REAL_EPSILON * size;
+	}
+	lab_expect(lab, near, what);
+}
+
+static enum status part_1(struct lab *lab, struct fixture *f)
+{
+	struct tensor x = tensor_view(f->x[0], 3, (size_t[]){
+				1, FIXTURE_T, FIXTURE_C });
+	struct tensor weight = fixture_matrix(f->query[0], FIXTURE_D,
+			FIXTURE_C);
+	enum status status = fixture_run_heads(f, lab->error);
+
+	if (status)
+		return status;
+	lab_part(lab, 1, "hand-chosen projections, not trained semantic"
+			" heads");
+	fprintf(lab->out, "  input %s, heads %d, head width %d\n",
+			tensor_shape(x).text, FIXTURE_H, FIXTURE_D);
+	fprintf(lab->out, "  each query projection weight %s\n",
+			tensor_shape(weight).text);
+	fprintf(lab->out, "  X rows [constant query, log-key,"
+			" value first, value second]\n");
+	for (size_t t = 0; t < FIXTURE_T; t++)
+		print_numbers(lab, "X", tensor_slice(tensor_slice(x, 0, 0),
+				0, t));
+	for (size_t h = 0; h < FIXTURE_H; h++)
+		print_head(lab, f, h);
+	/* state what must hold of part 1 */
+	const size_t rows = FIXTURE_T;
+
+	expect_row(lab, "head 0 final weights are [1/7, 2/7, 4/7]",
+			last(fixture_matrix(f->weights[0], rows, rows)),
+			(double[]){ 1 / 7., 2 / 7., 4 / 7. });
+	expect_row(lab, "head 1 final weights are [4/7, 2/7, 1/7]",
+			last(fixture_matrix(f->weights[1], rows, rows)),
+			(double[]){ 4 / 7., 2 / 7., 1 / 7. });
+	return MH_OK;
+}
+
+static enum status part_2(struct lab *lab, struct fixture *f)
+{
+	const size_t T = FIXTURE_T, C = FIXTURE_C, H = FIXTURE_H;
+	const size_t wide[] = { 1, T, C }, square[] = { 1, H, T, T };
+	enum status status = fixture_run_layer(f, lab->error);
+
+	if (status)
+		return status;
+	lab_part(lab, 2, "concatenate and output-project");
+	fprintf(lab->out, "  weights %s, concatenation %s, output %s\n",
+			tensor_shape(tensor_view(NULL, 4, square)).text,
+			tensor_shape(tensor_view(NULL, 3, wide)).text,
+			tensor_shape(tensor_view(NULL, 3, wide)).text);
+	/* print what the layer made of the last position */
+	struct tensor concat = last(fixture_matrix(f->concat, T, C));
+	struct tensor output = last(fixture_matrix(f->projected, T, C));
+	struct tensor share = last(fixture_matrix(f->contribution[1], T, C));
+
+	print_numbers(lab, "final concatenation", concat);
+	print_numbers(lab, "final projected output", output);
+	fprintf(lab->out, "  output projection stored rows\n");
+	for (size_t c = 0; c < C; c++)
+		print_numbers(lab, "W", tensor_slice(
+			fixture_matrix(f->out_proj, C, C), 0, c));
+	print_numbers(lab, "sum instead of concat loses separate routes",
+			last(fixture_matrix(f->sum, T, FIXTURE_D)));
+	print_numbers(lab, "head 1 contribution after output projection",
+			share);
+	/* state what must hold of part 2 */
+	expect_row(lab, "final concatenation is [26/7, 16/7, 14/7, 10/7]",
+			concat, (double[]){ 26 / 7., 16 / 7., 14 / 7., 10 / 7. });
+	expect_row(lab, "final output is [40/7, 6/7, 12/7, 26/7]", output,
+			(double[]){ 40 / 7., 6 / 7., 12 / 7., 26 / 7. });
+	expect_row(lab, "head 1 contributes [2, -10/7, -2, 10/7]", share,
+			(double[]){ 2, -10 / 7., -2, 10 / 7. });
+	lab_expect(lab, memcmp(f->weights, f->layer_weights,
+			sizeof f->weights) == 0,
+			"the layer's weights are those of its heads run alone");
+	return MH_OK;
+}
+
+enum status lab_run(struct lab *lab)
+{
+	enum status status = MH_OK;
+
+	/* run the parts of the lab in order */
+	struct fixture fixture;
+
+	fixture_set(&fixture);
+	status = part_1(lab, &fixture);
+
+	if (!status)
+		status = part_2(lab, &fixture);
+	/* name what did not hold */
+	for (size_t i = 0; i < lab->broken && i < 32; i++)
+		fprintf(lab->out, "%sCHECK FAILED: %s\n", i ? "" : "\n",
+				lab->which[i]);
+	return status;
+}

@@ -1,0 +1,110 @@
+/* layer.h: made from chapters/25-loop.nw; edit it there. */
+#ifndef MH_LAYER_H
+#define MH_LAYER_H
+
+#include "attention.h"
+
+/* types of layer */
+struct parameter {
+	struct tensor value;
+	struct tensor gradient;         /* of the same shape */
+};
+
+struct head { struct parameter query, key, value; };    /* (d,C) each */
+
+struct entry {
+	char name[48];                  /* "heads.1.query.weight" */
+	struct parameter *parameter;
+};
+
+struct registry {
+	struct entry *entries;
+	size_t count, room;
+};
+
+struct layer {
+	size_t width, heads, head_width;        /* C, H, d */
+	struct head **head;             /* H slots: what the loop runs */
+	struct head *own;               /* H heads, stored in the layer */
+	struct parameter in_proj;       /* (3C,C): rows of the own heads */
+	struct parameter out_proj;      /* (C,C) */
+	struct registry registry;
+	real *memory;                   /* all values, then all gradients */
+};
+
+/* prototypes of layer */
+/* Enter a parameter under a name, or give an old name a new parameter.
+ * MH_EMEMORY if the registry is full. */
+enum status registry_enter(struct registry *registry, const char *name,
+		struct parameter *parameter,
+		struct error *error);
+
+/* The entry of this name, or NULL. */
+struct entry *registry_find(const struct registry *registry,
+		const char *name);
+
+/* The index of the first entry with the same parameter as entry i; it
+ * is i itself unless the parameter was entered before under another
+ * name. */
+size_t registry_first(const struct registry *registry, size_t i);
+
+/* How many numbers there are to learn, each parameter counted once. */
+size_t registry_numbers(const struct registry *registry);
+
+void registry_zero_gradients(const struct registry *registry);
+
+/* A layer of the given width C whose slots and registry are empty but
+ * for out_proj; all numbers are zero, and there are no biases.
+ * MH_ESHAPE unless heads divides width and neither is zero, MH_ESIZE if
+ * the numbers could not be addressed, MH_EMEMORY if there is no room.
+ * On error *layer is NULL. */
+enum status layer_frame(size_t width, size_t heads,
+		struct layer **layer, struct error *error);
+
+/* A frame with its own heads entered: what one usually wants. */
+enum status layer_create(size_t width, size_t heads,
+		struct layer **layer, struct error *error);
+
+void layer_free(struct layer *layer);
+
+/* Put a head into a slot, and its parameters into the registry under
+ * the names of that slot. The head may be the layer's own or the
+ * caller's, and may stand in several slots. MH_ESHAPE if it does not
+ * fit. */
+enum status layer_enter(struct layer *layer, size_t slot,
+		struct head *head, struct error *error);
+
+/* Fill every parameter with numbers uniform in +-1/sqrt(C), in the
+ * order of the registry, each parameter once. */
+void layer_randomize(struct layer *layer, uint64_t seed);
+
+/* What a forward pass hands back, in memory of the caller. */
+struct forward {
+	struct tensor output;           /* (B,T,C) */
+	struct tensor weights;          /* (B,H,T,T) */
+	struct tensor concat;           /* (B,T,C) */
+};
+
+/* Run the heads one after the other, each on the whole width of x
+ * (B,T,C); set them side by side; project. Vaswani et al. 2017, section
+ * 3.2.2. The results overlap neither x nor each other. B or T may be 0.
+ * MH_ESHAPE if shapes do not fit or a slot is empty, MH_EMEMORY if the
+ * workspace cannot grow. After a first call of the same size nothing is
+ * allocated, and calls with separate workspaces and results may run at
+ * the same time. */
+enum status layer_forward_loop(const struct layer *layer,
+		struct tensor x, bool causal,
+		const struct forward *result,
+		struct workspace *workspace,
+		struct error *error);
+
+/* contribution (B,T,C) = what head h adds to the output, given concat
+ * (B,T,C): the output is the sum of these over all heads, and lacks
+ * this one if the head's columns are zero. MH_ESHAPE if these do not
+ * fit. */
+enum status layer_contribution(const struct layer *layer, size_t h,
+		struct tensor concat,
+		struct tensor contribution,
+		struct error *error);
+
+#endif

@@ -1,0 +1,149 @@
+/* main.c: made from chapters/80-program.nw; edit it there. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab.h"
+#include "measure.h"
+#include "record.h"
+
+#define VERSION "0.1.0"
+
+enum { ANSWER_YES, ANSWER_NO, CANNOT };
+
+struct command {
+	const char *name, *arguments, *summary;
+	int (*run)(const char *output);
+	bool takes_output;
+};
+
+/* subcommands */
+static int complain(const struct error *error)
+{
+	fprintf(stderr, "multihead: %s: %s\n", error->where,
+			error->message);
+	return CANNOT;
+}
+
+static int lab_command(const char *output)
+{
+	struct error error;
+	struct lab lab = { .out = stdout, .error = &error };
+
+	(void)output;
+	if (lab_run(&lab))
+		return complain(&error);
+	return lab.broken ? ANSWER_NO : ANSWER_YES;
+}
+
+static int record_into(const char *path, bool keys_only)
+{
+	struct error error;
+	struct record record;
+
+	if (record_open(&record, path, keys_only, &error) ||
+			measure(&record, &error)) {
+		record_abandon(&record);
+		return complain(&error);
+			}
+	return record_close(&record, &error) ? complain(&error)
+			: ANSWER_YES;
+}
+
+static int record_command(const char *output)
+{
+	return record_into(output, false);
+}
+
+static int keys_command(const char *output)
+{
+	return record_into(output, true);
+}
+
+static const struct command commands[] = {
+	/* table of subcommands */
+	{ "lab", "", "print the laboratory of the book", lab_command, false },
+	{ "keys", "", "list the keys of all measured values", keys_command,
+			false },
+	{ "record", "[-o FILE]", "measure; print or write key, value, kind",
+			record_command, true },
+};
+
+/* functions of main */
+#define COMMANDS (sizeof commands / sizeof commands[0])
+#define misuse(...) \
+	(fprintf(stderr, "multihead: " __VA_ARGS__), \
+			fputs("; try 'multihead --help'\n", stderr), CANNOT)
+
+static int print_help(void)
+{
+	puts("Usage: multihead COMMAND [OPTION]...\n"
+			"The program of the book on multi-head attention.\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-8s%-16s%s\n", commands[i].name,
+				commands[i].arguments, commands[i].summary);
+	puts("\n  --help, --version\n"
+			"\nExit status: 0 done; 1 it ran and the answer is no;"
+			" 2 it could not.");
+	return ANSWER_YES;
+}
+
+static int finish(int answer)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return answer;
+	perror("multihead: cannot write to standard output");
+	return CANNOT;
+}
+
+static int command_run(const struct command *command, int argc,
+		char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "output", required_argument, NULL, 'o' },
+		{ NULL, 0, NULL, 0 }
+	};
+	const char *output = NULL;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "ho:", options, NULL)) !=
+			-1)
+		switch (option) {
+		/* act on one option of a subcommand */
+		case 'h':
+			printf("Usage: multihead %s %s\n%s.\n", command->name,
+					command->arguments, command->summary);
+			return finish(ANSWER_YES);
+		case 'o':
+			if (!command->takes_output)
+				return misuse("%s takes no --output", argv[0]);
+			output = optarg;
+			break;
+		default:
+			return misuse("%s does not understand '%s'", argv[0],
+					argv[optind - 1]);
+		}
+	if (optind < argc)
+		return misuse("%s takes no operand, got '%s'", argv[0],
+				argv[optind]);
+	return finish(command->run(output));
+}
+
+int main(int argc, char **argv)
+{
+	/* answer a call without a subcommand */
+	if (argc < 2)
+		return misuse("a subcommand is missing");
+	if (strcmp(argv[1], "--help") == 0)
+		return finish(print_help());
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("multihead " VERSION);
+		return finish(ANSWER_YES);
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return command_run(&commands[i], argc - 1, argv + 1);
+	return misuse("no subcommand is called '%s'", argv[1]);
+}

@@ -1,0 +1,237 @@
+/* measure.c: made from chapters/90-record.nw; edit it there. */
+#include "measure.h"
+/* includes of measure.c */
+#include "attention.h"
+
+#include "fixture.h"
+
+#include <stdlib.h>
+
+#include "layer.h"
+
+static void record_mix(struct record *record, struct fixture *f,
+		const char *name);
+
+#include <string.h>
+
+/* measurements */
+static enum status measure_views(struct record *record,
+		struct error *error)
+{
+	real number[12], copy[12];
+	struct tensor view = tensor_view(number, 3, (size_t[]){ 3, 2, 2 });
+	struct tensor swapped = tensor_swap(view, 0, 1), merged;
+
+	for (int i = 0; i < 12; i++)
+		number[i] = (real)i;
+	for (int axis = 0; axis < 3; axis++) {
+		RECORD(record, EXACT, "elements", view.stride[axis],
+				"views.stride.%d", axis);
+		RECORD(record, EXACT, "elements", swapped.stride[axis],
+				"views.swapped.stride.%d", axis);
+	}
+	RECORD(record, EXACT, "1", AT(view, 1, 0, 1),
+			"views.element.1.0.1");
+	tensor_contiguous(swapped, copy);
+	for (int i = 0; i < 12; i++)
+		RECORD(record, EXACT, "1", copy[i], "views.swapped.%d", i);
+	return tensor_merge(view, 1, &merged, error);
+}
+
+static real unit_variance(struct random *random)
+{
+	real sum = 0;
+
+	for (int i = 0; i < 12; i++)
+		sum += random_uniform(random, -(real)0.5, (real)0.5);
+	return sum;
+}
+
+/* The standard deviation of samples dot products of the given width. */
+static real dot_deviation(size_t width, size_t samples,
+		struct random *random)
+{
+	real squares = 0;
+
+	for (size_t n = 0; n < samples; n++) {
+		real dot = 0;
+
+		for (size_t c = 0; c < width; c++)
+			dot += unit_variance(random) * unit_variance(random);
+		squares += dot * dot;
+	}
+	return sqrt(squares / (real)samples);
+}
+
+static void measure_scale(struct record *record)
+{
+	static const size_t width[] = { 4, 64 };
+	enum { SAMPLES = 2000 };
+	struct random random = { 15 };
+
+	for (int i = 0; i < 2; i++) {
+		real raw = dot_deviation(width[i], SAMPLES, &random);
+
+		RECORD(record, EXACT, "1", width[i], "scale.%d.width", i);
+		RECORD(record, EXACT, "1", SAMPLES, "scale.%d.samples", i);
+		RECORD(record, VALUE, "1", raw, "scale.%d.raw", i);
+		RECORD(record, VALUE, "1", raw / sqrt((real)width[i]),
+				"scale.%d.scaled", i);
+	}
+}
+
+static void record_heads(struct record *record, struct fixture *f,
+		const char *name)
+{
+	const size_t rows = FIXTURE_T;
+	char prefix[48];
+
+	for (size_t h = 0; h < FIXTURE_H; h++) {
+		snprintf(prefix, sizeof prefix, "%s.head%zu.scores", name, h);
+		RECORD_ROWS(record, fixture_matrix(f->scores[h], rows, rows),
+				prefix);
+		snprintf(prefix, sizeof prefix, "%s.head%zu.weights", name, h);
+		RECORD_ROWS(record, fixture_matrix(f->weights[h], rows, rows),
+				prefix);
+		snprintf(prefix, sizeof prefix, "%s.head%zu.output", name, h);
+		RECORD_ROWS(record, fixture_matrix(f->output[h], rows,
+				FIXTURE_D), prefix);
+	}
+}
+
+static enum status measure_fixture(struct record *record,
+		struct error *error)
+{
+	struct fixture fixture, silent;
+	enum status status;
+
+	fixture_set(&fixture);
+	fixture_set(&silent);
+	for (size_t t = 0; t < FIXTURE_T; t++)
+		silent.x[t][0] = 0;     /* the query feature */
+	if ((status = fixture_run_heads(&fixture, error)) ||
+			(status = fixture_run_heads(&silent, error)))
+		return status;
+	record_heads(record, &fixture, "fixture");
+	record_heads(record, &silent, "zeroquery");
+	/* measure more of the fixture */
+	if ((status = fixture_run_layer(&fixture, error)) ||
+			(status = fixture_run_layer(&silent, error)))
+		return status;
+	record_mix(record, &fixture, "fixture");
+	record_mix(record, &silent, "zeroquery");
+	return MH_OK;
+}
+
+static void record_mix(struct record *record, struct fixture *f,
+		const char *name)
+{
+	const size_t T = FIXTURE_T, C = FIXTURE_C;
+	char prefix[48];
+
+	snprintf(prefix, sizeof prefix, "%s.concat", name);
+	RECORD_ROWS(record, fixture_matrix(f->concat, T, C), prefix);
+	snprintf(prefix, sizeof prefix, "%s.output", name);
+	RECORD_ROWS(record, fixture_matrix(f->projected, T, C), prefix);
+	snprintf(prefix, sizeof prefix, "%s.sum", name);
+	RECORD_ROWS(record, fixture_matrix(f->sum, T, FIXTURE_D), prefix);
+	for (size_t h = 0; h < FIXTURE_H; h++) {
+		snprintf(prefix, sizeof prefix, "%s.contribution%zu", name,
+				h);
+		RECORD_ROWS(record, fixture_matrix(f->contribution[h], T, C),
+				prefix);
+	}
+}
+
+enum { REG_T = 3, REG_C = 8, REG_H = 2, REG_NUMBERS =
+		4 * REG_C * REG_C };
+
+/* The output of a layer, filled with the model's numbers first. */
+static enum status run_registered(struct layer *layer,
+		const struct layer *model,
+		struct tensor output,
+		struct error *error)
+{
+	real weights[REG_H * REG_T * REG_T], concat[REG_T * REG_C];
+	real input[REG_T * REG_C];
+	const size_t wide[] = { 1, REG_T, REG_C };
+	const size_t square[] = { 1, REG_H, REG_T, REG_T };
+	struct forward result = { output, tensor_view(weights, 4, square),
+			tensor_view(concat, 3, wide) };
+	struct workspace workspace = { 0 };
+	struct random random = { 25 };
+	enum status status;
+
+	for (size_t i = 0; i < REG_T * REG_C; i++)
+		input[i] = random_uniform(&random, -1, 1);
+	memcpy(layer->memory, model->memory, REG_NUMBERS * sizeof(real));
+	status = layer_forward_loop(layer, tensor_view(input, 3, wide),
+			true, &result, &workspace, error);
+	workspace_free(&workspace);
+	return status;
+}
+
+static void record_registry(struct record *record, const char *way,
+		const struct layer *layer)
+{
+	RECORD(record, EXACT, "names", layer->registry.count,
+			"registry.%s.names", way);
+	RECORD(record, EXACT, "numbers", registry_numbers(&layer->registry),
+			"registry.%s.numbers", way);
+}
+
+static enum status measure_registry(struct record *record,
+		struct error *error)
+{
+	real first[REG_T * REG_C], second[REG_T * REG_C];
+	const size_t wide[] = { 1, REG_T, REG_C };
+	struct layer *own = NULL, *twice = NULL, *beside = NULL;
+	real difference = 0;
+	enum status status;
+
+	status = layer_create(REG_C, REG_H, &own, error);
+	if (!status)
+		status = layer_create(REG_C, REG_H, &twice, error);
+	if (!status)
+		status = layer_frame(REG_C, REG_H, &beside, error);
+	if (!status) {
+		layer_enter(twice, 1, twice->head[0], error);
+		layer_enter(beside, 0, &beside->own[0], error);
+		beside->head[1] = &beside->own[1];      /* the mistake */
+		layer_randomize(own, 8);
+		/* compare the layer with a head beside the list */
+		status = run_registered(own, own, tensor_view(first, 3, wide), error);
+		if (!status)
+			status = run_registered(beside, own, tensor_view(second, 3, wide),
+					error);
+		for (size_t i = 0; i < REG_T * REG_C && !status; i++)
+			difference = fmax(difference, fabs(first[i] - second[i]));
+		/* record the three registries */
+		record_registry(record, "own", own);
+		record_registry(record, "twice", twice);
+		record_registry(record, "beside", beside);
+		RECORD(record, EXACT, "1", difference, "registry.beside.difference");
+	}
+	layer_free(own);
+	layer_free(twice);
+	layer_free(beside);
+	return status;
+}
+
+enum status measure(struct record *record, struct error *error)
+{
+	enum status status = MH_OK;
+
+	/* take each chapter's measurements */
+	if (!status)
+		status = measure_views(record, error);
+
+	measure_scale(record);
+
+	if (!status)
+		status = measure_fixture(record, error);
+
+	if (!status)
+		status = measure_registry(record, error);
+	return status;
+}

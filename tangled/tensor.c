@@ -1,0 +1,213 @@
+/* tensor.c: made from chapters/10-tensors.nw; edit it there. */
+#include <stdio.h>
+
+#include "tensor.h"
+
+/* private functions of tensor */
+/* Move to the next index, last axis fastest; false after the last. */
+static bool next_index(const struct tensor *t, size_t index[])
+{
+	for (int axis = t->rank - 1; axis >= 0; axis--) {
+		if (++index[axis] < t->shape[axis])
+			return true;
+		index[axis] = 0;
+	}
+	return false;
+}
+/* functions of tensor */
+bool tensor_count(int rank, const size_t shape[], size_t *count)
+{
+	const size_t most = PTRDIFF_MAX / sizeof(real);
+	size_t product = 1;
+	bool empty = false;
+
+	for (int axis = 0; axis < rank; axis++) {
+		if (shape[axis] == 0) {
+			empty = true;
+			continue;
+		}
+		if (product > most / shape[axis])
+			return false;
+		product *= shape[axis];
+	}
+	*count = empty ? 0 : product;
+	return true;
+}
+
+struct tensor tensor_view(real *memory, int rank, const size_t shape[])
+{
+	struct tensor t = { .data = memory, .rank = rank };
+	ptrdiff_t stride = 1;
+
+	for (int axis = rank - 1; axis >= 0; axis--) {
+		t.shape[axis] = shape[axis];
+		t.stride[axis] = stride;
+		stride *= shape[axis] > 1 ? (ptrdiff_t)shape[axis] : 1;
+	}
+	return t;
+}
+
+struct tensor tensor_swap(struct tensor t, int a, int b)
+{
+	size_t length = t.shape[a];
+	ptrdiff_t stride = t.stride[a];
+
+	t.shape[a] = t.shape[b];
+	t.stride[a] = t.stride[b];
+	t.shape[b] = length;
+	t.stride[b] = stride;
+	return t;
+}
+
+struct tensor tensor_slice(struct tensor t, int axis, size_t index)
+{
+	t.data += (ptrdiff_t)index * t.stride[axis];
+	t.rank--;
+	for (; axis < t.rank; axis++) {
+		t.shape[axis] = t.shape[axis + 1];
+		t.stride[axis] = t.stride[axis + 1];
+	}
+	return t;
+}
+
+struct tensor tensor_narrow(struct tensor t, int axis, size_t start,
+		size_t length)
+{
+	t.data += (ptrdiff_t)start * t.stride[axis];
+	t.shape[axis] = length;
+	return t;
+}
+
+enum status tensor_merge(struct tensor t, int axis,
+		struct tensor *merged, struct error *error)
+{
+	size_t outer = t.shape[axis], inner = t.shape[axis + 1];
+	ptrdiff_t stride = t.stride[axis + 1];
+
+	/* settle the stride of merged axes, or refuse */
+	if (inner == 1)
+		stride = t.stride[axis];
+	else if (outer > 1 && t.stride[axis] != (ptrdiff_t)inner * stride)
+		return REFUSE(error, MH_ESHAPE, "axes %d and %d are not adjacent"
+				" in memory: strides %td and %td, lengths %zu and %zu",
+				axis, axis + 1, t.stride[axis], stride, outer, inner);
+	t = tensor_slice(t, axis + 1, 0);
+	t.shape[axis] = outer * inner;
+	t.stride[axis] = stride;
+	*merged = t;
+	return MH_OK;
+}
+
+struct tensor tensor_contiguous(struct tensor t, real *memory)
+{
+	struct tensor copy = tensor_view(memory, t.rank, t.shape);
+	size_t index[TENSOR_AXES] = { 0 };
+
+	for (int axis = 0; axis < t.rank; axis++)
+		if (t.shape[axis] == 0)
+			return copy;
+	do
+		*memory++ = *tensor_at(&t, index);
+	while (next_index(&t, index));
+	return copy;
+}
+
+bool tensor_is_contiguous(struct tensor t)
+{
+	struct tensor model = tensor_view(t.data, t.rank, t.shape);
+
+	for (int axis = 0; axis < t.rank; axis++)
+		if (t.shape[axis] > 1 && t.stride[axis] != model.stride[axis])
+			return false;
+	return true;
+}
+
+enum status tensor_product(struct tensor a, struct tensor b,
+		struct tensor out, struct error *error)
+{
+	/* refuse matrices whose product does not fit */
+	if (a.rank != 2 || b.rank != 2 || out.rank != 2)
+		return REFUSE(error, MH_ESHAPE, "a product takes matrices, got"
+				" ranks %d, %d and %d", a.rank, b.rank, out.rank);
+	if (a.shape[1] != b.shape[0])
+		return REFUSE(error, MH_ESHAPE, "(%zu, %zu) times (%zu, %zu):"
+				" the inner lengths differ", a.shape[0], a.shape[1],
+				b.shape[0], b.shape[1]);
+	if (out.shape[0] != a.shape[0] || out.shape[1] != b.shape[1])
+		return REFUSE(error, MH_ESHAPE, "the product is (%zu, %zu),"
+				" the result has (%zu, %zu)", a.shape[0], b.shape[1],
+				out.shape[0], out.shape[1]);
+	for (size_t i = 0; i < out.shape[0]; i++)
+		for (size_t j = 0; j < out.shape[1]; j++) {
+			const real *x = &AT(a, i, 0), *y = &AT(b, 0, j);
+			real sum = 0;
+
+			for (size_t k = 0; k < a.shape[1]; k++) {
+				sum += *x * *y;
+				x += a.stride[1];
+				y += b.stride[0];
+			}
+			AT(out, i, j) = sum;
+		}
+	return MH_OK;
+}
+
+struct shape_text tensor_shape(struct tensor t)
+{
+	struct shape_text shape = { "(" };
+	size_t used = 1;
+
+	for (int axis = 0; axis < t.rank; axis++)
+		used += (size_t)snprintf(shape.text + used,
+				sizeof shape.text - used,
+				axis ? ", %zu" : "%zu",
+				t.shape[axis]);
+	snprintf(shape.text + used, sizeof shape.text - used, ")");
+	return shape;
+}
+
+enum status tensor_expect(struct tensor t, const char *name, int rank,
+		const size_t shape[], struct error *error)
+{
+	struct tensor wanted = tensor_view(NULL, rank, shape);
+	bool same = t.rank == rank;
+
+	for (int axis = 0; same && axis < rank; axis++)
+		same = t.shape[axis] == shape[axis];
+	if (same)
+		return MH_OK;
+	return REFUSE(error, MH_ESHAPE, "%s has shape %s, wanted %s", name,
+			tensor_shape(t).text, tensor_shape(wanted).text);
+}
+
+real random_uniform(struct random *random, real low, real high)
+{
+	uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	z ^= z >> 31;
+	/* The upper 53 bits are a fraction that a double holds exactly. */
+	return low + (high - low) * (real)((double)(z >> 11) * 0x1p-53);
+}
+
+void softmax_rows(struct tensor rows)
+{
+	for (size_t i = 0; i < rows.shape[0]; i++) {
+		struct tensor row = tensor_slice(rows, 0, i);
+		size_t length = row.shape[0];
+		real largest = -(real)INFINITY, sum = 0;
+
+		/* find the largest score of the row */
+		for (size_t j = 0; j < length; j++)
+			if (AT(row, j) > largest)
+				largest = AT(row, j);
+		/* exponentiate the row and add it up */
+		for (size_t j = 0; j < length; j++) {
+			AT(row, j) = exp(AT(row, j) - largest);
+			sum += AT(row, j);
+		}
+		for (size_t j = 0; j < length; j++)
+			AT(row, j) /= sum;
+	}
+}

@@ -1,0 +1,100 @@
+/* tensor.h: made from chapters/10-tensors.nw; edit it there. */
+#ifndef MH_TENSOR_H
+#define MH_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "real.h"
+
+#define TENSOR_AXES 4
+
+struct tensor {
+	real *data;                     /* element (0, 0, ...) */
+	int rank;                       /* the number of axes */
+	size_t shape[TENSOR_AXES];      /* steps along each axis */
+	ptrdiff_t stride[TENSOR_AXES];  /* elements moved by one step */
+};
+
+/* prototypes of tensor */
+/* The address of the element at index[0], ..., index[rank - 1]. Whether
+ * these lie within the shape is the caller's business. */
+static inline real *tensor_at(const struct tensor *t,
+		const size_t index[])
+{
+	real *element = t->data;
+
+	for (int axis = 0; axis < t->rank; axis++)
+		element += (ptrdiff_t)index[axis] * t->stride[axis];
+	return element;
+}
+
+/* An element as a variable: AT(t, i, j) of a tensor of rank two. */
+#define AT(t, ...) \
+	(*tensor_at(&(t), (size_t[TENSOR_AXES]){ __VA_ARGS__ }))
+
+/* Store the product of the shape in *count and return true; or return
+ * false if that many elements could not be addressed. A shape with a
+ * zero in it has no elements, but its other sizes must fit all the
+ * same, since strides are made of them. */
+bool tensor_count(int rank, const size_t shape[], size_t *count);
+
+/* The contiguous view of memory that holds the product of the shape. */
+struct tensor tensor_view(real *memory, int rank, const size_t shape[]);
+
+/* The same elements with two axes exchanged. */
+struct tensor tensor_swap(struct tensor t, int a, int b);
+
+/* What lies at one index of an axis; that axis is gone from the
+ * result. */
+struct tensor tensor_slice(struct tensor t, int axis, size_t index);
+
+/* The part of an axis that begins at start and has the given length. */
+struct tensor tensor_narrow(struct tensor t, int axis, size_t start,
+		size_t length);
+
+/* Store in *merged the view in which axis and the one after it are one.
+ * MH_ESHAPE if no single stride walks both; *merged is then
+ * untouched. */
+enum status tensor_merge(struct tensor t, int axis,
+		struct tensor *merged, struct error *error);
+
+/* Copy the elements of t, in its own order, into memory, which has room
+ * for all of them and does not overlap t. Returns the contiguous
+ * view. */
+struct tensor tensor_contiguous(struct tensor t, real *memory);
+
+/* Is this what tensor_view would make of the same pointer and shape? */
+bool tensor_is_contiguous(struct tensor t);
+
+/* out = a b, of shapes (m,k), (k,n) and (m,n), any strides; out
+ * overlaps neither. Each element is summed in the order of k, so it
+ * depends on one row and one column only, to the last bit. MH_ESHAPE if
+ * shapes differ. */
+enum status tensor_product(struct tensor a, struct tensor b,
+		struct tensor out, struct error *error);
+
+struct shape_text { char text[96]; };
+
+/* The shape as it is written in the text: "(2, 5, 12)". */
+struct shape_text tensor_shape(struct tensor t);
+
+/* MH_OK if t has this shape; otherwise MH_ESHAPE and a sentence in
+ * which t is called by its name. */
+enum status tensor_expect(struct tensor t, const char *name, int rank,
+		const size_t shape[], struct error *error);
+
+/* A generator of random numbers; its seed is the state it starts
+ * with. */
+struct random { uint64_t state; };
+
+/* The next number, uniform between low and high (splitmix64, Steele,
+ * Lea and Flood 2014). */
+real random_uniform(struct random *random, real low, real high);
+
+/* Replace each row of a matrix by its softmax, over the last axis. */
+void softmax_rows(struct tensor rows);
+
+#endif

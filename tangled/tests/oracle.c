@@ -1,0 +1,68 @@
+/* tests/oracle.c: made from chapters/15-one-head.nw; edit it there. */
+#include "oracle.h"
+
+/* Coordinate c of head h at token t of example b, in role 0, 1 or 2. */
+static long double projected(const struct problem *p, size_t role,
+		size_t b, size_t h, size_t t, size_t c)
+{
+	size_t row = (role * p->H + h) * p->d + c;
+	long double sum = 0;
+
+	for (size_t e = 0; e < p->C; e++)
+		sum += (long double)p->x[(b * p->T + t) * p->C + e] *
+		       p->in_proj[row * p->C + e];
+	return sum;
+}
+
+/* The exponential of the score of source s, as seen from target t. */
+static long double term(const struct problem *p, size_t b, size_t h,
+		size_t t, size_t s)
+{
+	long double dot = 0;
+
+	if (p->causal && s > t)
+		return 0;
+	for (size_t c = 0; c < p->d; c++)
+		dot += projected(p, 0, b, h, t, c) *
+		       projected(p, 1, b, h, s, c);
+	return expl(dot / sqrtl((long double)p->d));
+}
+
+/* the loops of the oracle */
+void oracle_heads(const struct problem *p, long double *weights,
+		long double *concat)
+{
+	for (size_t i = 0; i < p->B * p->T * p->H * p->d; i++)
+		concat[i] = 0;
+	for (size_t b = 0; b < p->B; b++)
+	for (size_t h = 0; h < p->H; h++)
+	for (size_t t = 0; t < p->T; t++) {
+		long double sum = 0;
+
+		for (size_t s = 0; s < p->T; s++)
+			sum += term(p, b, h, t, s);
+		for (size_t s = 0; s < p->T; s++) {
+			long double w = term(p, b, h, t, s) / sum;
+
+			weights[((b * p->H + h) * p->T + t) * p->T + s] = w;
+			for (size_t c = 0; c < p->d; c++)
+				concat[((b * p->T + t) * p->H + h) * p->d + c]
+					+= w * projected(p, 2, b, h, s, c);
+		}
+	}
+}
+
+
+void oracle_output(const struct problem *p, const real *out_proj,
+		const long double *concat, long double *output)
+{
+	for (size_t row = 0; row < p->B * p->T; row++)
+		for (size_t c = 0; c < p->C; c++) {
+			long double sum = 0;
+
+			for (size_t z = 0; z < p->C; z++)
+				sum += concat[row * p->C + z] *
+				       out_proj[c * p->C + z];
+			output[row * p->C + c] = sum;
+		}
+}

@@ -1,0 +1,405 @@
+/* tests/test_loop.c: made from chapters/25-loop.nw; edit it there. */
+#include <string.h>
+
+#include "fixture.h"
+#include "layer.h"
+#include "oracle.h"
+#include "suites.h"
+#include "support.h"
+
+/* tests of the loop */
+struct bench {
+	size_t B, T, C, H, d;
+	struct layer *layer;
+	struct workspace workspace;
+	real x[512], output[512], concat[512], weights[1024];
+	struct tensor input;
+	struct forward result;
+};
+
+/* A random layer of H heads of width d, and a random input. */
+static void bench_set(struct bench *s, size_t B, size_t T, size_t H,
+		size_t d)
+{
+	const size_t wide[] = { B, T, H * d }, square[] = { B, H, T, T };
+
+	*s = (struct bench){ .B = B, .T = T, .C = H * d, .H = H, .d = d };
+	ck_assert_uint_le(B * T * H * d, 512);
+	ck_assert_uint_le(B * H * T * T, 1024);
+	ck_assert_int_eq(layer_create(H * d, H, &s->layer, NULL), MH_OK);
+	layer_randomize(s->layer, 100 + H);
+	s->input = noise(s->x, 3, wide, 200 + T);
+	s->result = (struct forward){ tensor_view(s->output, 3, wide),
+			tensor_view(s->weights, 4, square),
+			tensor_view(s->concat, 3, wide) };
+}
+
+static void bench_run(struct bench *s, bool causal)
+{
+	ck_assert_int_eq(layer_forward_loop(s->layer, s->input, causal,
+			&s->result, &s->workspace, NULL), MH_OK);
+}
+
+static void bench_free(struct bench *s)
+{
+	workspace_free(&s->workspace);
+	layer_free(s->layer);
+}
+
+static const size_t shapes[][4] = {     /* B, T, H, d */
+	{ 2, 5, 3, 4 }, { 3, 4, 2, 5 }, { 1, 7, 5, 2 }, { 2, 1, 3, 2 },
+	{ 3, 5, 1, 7 }, { 2, 3, 6, 1 },
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+START_TEST(the_loop_agrees_with_the_oracle)
+{
+	static long double weights[1024], concat[512], output[512];
+	const size_t *shape = shapes[_i / 2];
+	bool causal = _i % 2;
+	struct bench s;
+
+	bench_set(&s, shape[0], shape[1], shape[2], shape[3]);
+	struct problem p = { s.B, s.T, s.C, s.H, s.d, causal, s.x,
+			s.layer->in_proj.value.data };
+	double units = 8.0 * (double)(s.d * s.C * s.C * s.C);
+
+	bench_run(&s, causal);
+	oracle_heads(&p, weights, concat);
+	oracle_output(&p, s.layer->out_proj.value.data, concat, output);
+	for (size_t i = 0; i < s.B * s.H * s.T * s.T; i++)
+		ck_near(s.weights[i], weights[i], units);
+	for (size_t i = 0; i < s.B * s.T * s.C; i++) {
+		ck_near(s.concat[i], concat[i], units);
+		ck_near(s.output[i], output[i], units);
+	}
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(examples_do_not_touch_each_other)
+{
+	struct bench s;
+	real before[512];
+	const size_t size = 5 * 12;     /* numbers in one example */
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_run(&s, _i);
+	memcpy(before, s.output, sizeof before);
+	for (size_t i = 0; i < size; i++)
+		s.x[i] += 3;                    /* example 0 only */
+	bench_run(&s, _i);
+	ck_assert_mem_eq(before + size, s.output + size,
+			size * sizeof(real));
+	ck_assert_mem_ne(before, s.output, size * sizeof(real));
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(a_head_writes_its_own_columns_and_no_others)
+{
+	struct bench s;
+	real before[512];
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_run(&s, true);
+	memcpy(before, s.concat, sizeof before);
+	AT(s.layer->own[1].value.value, 2, 0) += 1;
+	bench_run(&s, true);
+	for (size_t i = 0; i < 2 * 5 * 12; i++)
+		if (i % 12 == 1 * 4 + 2)
+			ck_assert(s.concat[i] != before[i]);
+		else
+			ck_assert(s.concat[i] == before[i]);
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(a_broken_future_does_not_reach_the_past)
+{
+	struct bench s;
+	real before[512];
+
+	bench_set(&s, 1, 5, 3, 4);
+	bench_run(&s, true);
+	memcpy(before, s.output, sizeof before);
+	AT(s.input, 0, 4, 7) = (real)NAN;
+	bench_run(&s, true);
+	ck_assert_mem_eq(before, s.output, 4 * 12 * sizeof(real));
+	ck_assert(isnan(s.output[4 * 12]));
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(any_view_will_do_as_input)
+{
+	struct bench s, copy;
+	real memory[2 * 5 * 12];
+	const size_t turned[] = { 5, 2, 12 };
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_set(&copy, 2, 5, 3, 4);
+	s.input = tensor_swap(noise(memory, 3, turned, 9), 0, 1);
+	if (_i == 1) {                          /* backward in time */
+		s.input.data += 4 * s.input.stride[1];
+		s.input.stride[1] = -s.input.stride[1];
+	} else if (_i == 2)                     /* one row for all */
+		s.input.stride[1] = 0;
+	copy.input = tensor_contiguous(s.input, copy.x);
+	bench_run(&s, true);
+	bench_run(&copy, true);
+	ck_assert_mem_eq(s.output, copy.output, 2 * 5 * 12 * sizeof(real));
+	ck_assert_mem_eq(s.weights, copy.weights,
+			2 * 3 * 5 * 5 * sizeof(real));
+	bench_free(&s);
+	bench_free(&copy);
+}
+END_TEST
+
+START_TEST(nothing_in_gives_nothing_out)
+{
+	struct bench s;
+
+	bench_set(&s, _i ? 2 : 0, _i ? 0 : 5, 3, 4);
+	bench_run(&s, true);
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(contributions_add_up_and_ablation_removes_one)
+{
+	struct bench s;
+	real share[3][512];
+	const size_t wide[] = { 2, 5, 12 };
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_run(&s, true);
+	for (size_t h = 0; h < 3; h++)
+		ck_assert_int_eq(layer_contribution(s.layer, h,
+				s.result.concat, tensor_view(share[h], 3,
+				wide), NULL), MH_OK);
+	for (size_t t = 0; t < 2 * 5; t++)
+		for (size_t c = 0; c < 12; c++) {
+			size_t i = t * 12 + c;
+			long double left = 0;
+
+			/* Project again, with head 1 silenced. */
+			for (size_t z = 0; z < 12; z++)
+				if (z / 4 != 1)
+					left += (long double)
+						s.concat[t * 12 + z] *
+						AT(s.layer->out_proj.value,
+								c, z);
+			ck_near(share[0][i] + share[1][i] + share[2][i],
+					s.output[i], 12 * 12);
+			ck_near(s.output[i] - share[1][i], left, 12 * 12);
+		}
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(the_registry_lists_every_parameter_in_order)
+{
+	static const char *const names[] = {
+		"out_proj.weight", "heads.0.query.weight",
+		"heads.0.key.weight", "heads.0.value.weight",
+		"heads.1.query.weight", "heads.1.key.weight",
+		"heads.1.value.weight"
+	};
+	struct layer *layer;
+
+	ck_assert_int_eq(layer_create(8, 2, &layer, NULL), MH_OK);
+	ck_assert_uint_eq(layer->registry.count, 7);
+	for (int i = 0; i < 7; i++)
+		ck_assert_str_eq(layer->registry.entries[i].name, names[i]);
+	ck_assert_uint_eq(registry_numbers(&layer->registry), 256);
+	ck_assert_ptr_eq(registry_find(&layer->registry,
+			names[5])->parameter, &layer->own[1].key);
+	ck_assert_ptr_null(registry_find(&layer->registry, "heads.2.key"));
+	layer_free(layer);
+}
+END_TEST
+
+START_TEST(a_head_entered_twice_is_counted_once_and_named_twice)
+{
+	struct bench s;
+
+	bench_set(&s, 1, 5, 3, 4);
+	ck_assert_int_eq(layer_enter(s.layer, 2, s.layer->head[0], NULL),
+			0);
+	ck_assert_uint_eq(s.layer->registry.count, 10);
+	ck_assert_uint_eq(registry_numbers(&s.layer->registry),
+			2 * 3 * 4 * 12 + 12 * 12);
+	ck_assert_uint_eq(registry_first(&s.layer->registry, 7), 1);
+	ck_assert_uint_eq(registry_first(&s.layer->registry, 6), 6);
+	bench_run(&s, true);
+	for (size_t i = 0; i < 5 * 5; i++)
+		ck_assert(s.weights[2 * 25 + i] == s.weights[i]);
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(a_head_beside_the_registry_runs_but_is_missed)
+{
+	struct bench s;
+	struct head *stray;
+
+	bench_set(&s, 1, 5, 3, 4);
+	layer_free(s.layer);
+	ck_assert_int_eq(layer_frame(12, 3, &s.layer, NULL), MH_OK);
+	for (size_t h = 0; h < 2; h++)
+		ck_assert_int_eq(layer_enter(s.layer, h, &s.layer->own[h],
+				NULL), MH_OK);
+	stray = s.layer->head[2] = &s.layer->own[2];
+	layer_randomize(s.layer, 4);
+	ck_assert(AT(stray->query.value, 0, 0) == 0);   /* not reached */
+	ck_assert_uint_eq(registry_numbers(&s.layer->registry),
+			2 * 3 * 4 * 12 + 12 * 12);
+	AT(stray->key.gradient, 1, 1) = 5;
+	AT(s.layer->own[1].key.gradient, 1, 1) = 5;
+	registry_zero_gradients(&s.layer->registry);
+	ck_assert(AT(stray->key.gradient, 1, 1) == 5);
+	ck_assert(AT(s.layer->own[1].key.gradient, 1, 1) == 0);
+	bench_run(&s, true);            /* and yet it runs: */
+	ck_near(s.weights[2 * 25 + 4 * 5], 0.2L, 1);
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(a_new_layer_is_random_within_its_bound)
+{
+	struct layer *layer;
+	real bound = 1 / sqrt((real)12), least = 0, most = 0;
+
+	ck_assert_int_eq(layer_create(12, 3, &layer, NULL), MH_OK);
+	layer_randomize(layer, 6);
+	for (size_t i = 0; i < 4 * 144; i++) {
+		least = fmin(least, layer->memory[i]);
+		most = fmax(most, layer->memory[i]);
+	}
+	for (size_t i = 4 * 144; i < 8 * 144; i++)
+		ck_assert(layer->memory[i] == 0);       /* gradients */
+	ck_assert(least >= -bound && least < (real)-0.95 * bound);
+	ck_assert(most <= bound && most > (real)0.95 * bound);
+	layer_free(layer);
+}
+END_TEST
+
+static void ck_refused(size_t width, size_t heads, enum status status,
+		const char *sentence)
+{
+	struct error error = { 0 };
+	struct layer *layer;
+
+	ck_assert_int_eq(layer_create(width, heads, &layer, &error),
+			status);
+	ck_assert_ptr_null(layer);
+	ck_assert_str_eq(error.message, sentence);
+}
+
+START_TEST(widths_that_heads_cannot_share_are_refused)
+{
+	ck_refused(6, 4, MH_ESHAPE, "width 6 does not divide into 4 heads");
+	ck_refused(6, 0, MH_ESHAPE,
+			"a layer needs width and heads, got width 6 and 0 heads");
+	ck_refused(0, 2, MH_ESHAPE,
+			"a layer needs width and heads, got width 0 and 2 heads");
+	ck_refused((size_t)1 << 40, 2, MH_ESIZE,
+			"a layer of width 1099511627776 has more parameters than"
+			" memory has addresses");
+}
+END_TEST
+
+START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
+{
+	struct bench s;
+	struct error error = { 0 };
+	struct tensor narrow;
+
+	bench_set(&s, 2, 5, 3, 4);
+	narrow = tensor_narrow(s.input, 2, 0, 11);
+	ck_assert_int_eq(layer_forward_loop(s.layer, narrow, true,
+			&s.result, &s.workspace, &error), MH_ESHAPE);
+	ck_assert_str_eq(error.message,
+			"x has shape (2, 5, 11), wanted (B, T, 12)");
+	s.input = tensor_narrow(s.input, 1, 0, 4);
+	ck_assert_int_eq(layer_forward_loop(s.layer, s.input, true,
+			&s.result, &s.workspace, &error), MH_ESHAPE);
+	ck_assert_str_eq(error.message,
+			"output has shape (2, 5, 12), wanted (2, 4, 12)");
+	s.layer->head[1] = NULL;
+	ck_assert_int_eq(layer_forward_loop(s.layer, s.input, true,
+			&s.result, &s.workspace, &error), MH_ESHAPE);
+	ck_assert_str_eq(error.message, "slot 1 holds no head");
+	ck_assert_int_eq(layer_contribution(s.layer, 3, s.result.concat,
+			s.result.output, &error), MH_ESHAPE);
+	ck_assert_str_eq(error.message, "head 3 of a layer with 3 heads");
+	ck_assert_int_eq(layer_enter(s.layer, 3, s.layer->head[0], &error),
+			MH_ESHAPE);
+	ck_assert_str_eq(error.message, "slot 3 of a layer with 3 heads");
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(a_workspace_that_may_not_grow_stops_the_layer_cleanly)
+{
+	struct bench s;
+	struct error error = { 0 };
+
+	bench_set(&s, 2, 5, 3, 4);
+	s.workspace.limit = 64;
+	ck_assert_int_eq(layer_forward_loop(s.layer, s.input, true,
+			&s.result, &s.workspace, &error), MH_EMEMORY);
+	ck_assert_uint_eq(s.workspace.asked, 0);
+	s.workspace.limit = 0;
+	bench_run(&s, true);
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(the_fixture_is_mixed_as_by_hand)
+{
+	static const double want[] = { 40/7., 6/7., 12/7., 26/7. };
+	static const double share[] = { 2, -10/7., -2, 10/7. };
+	struct fixture f;
+
+	fixture_set(&f);
+	ck_assert_int_eq(fixture_run_layer(&f, NULL), MH_OK);
+	for (int c = 0; c < 4; c++) {
+		ck_near(f.projected[2][c], want[c], 8);
+		ck_near(f.contribution[1][2][c], share[c], 8);
+	}
+	ck_near(f.sum[2][0], 40/7.L, 8);
+	ck_near(f.sum[2][1], 26/7.L, 8);
+}
+END_TEST
+
+void loop_suite(Suite *suite)
+{
+	TCase *loop = tcase_create("loop");
+	TCase *registry = tcase_create("registry");
+	TCase *refusals = tcase_create("refusals");
+
+	suite_add_tcase(suite, loop);
+	tcase_add_loop_test(loop, the_loop_agrees_with_the_oracle, 0,
+			2 * SHAPES);
+	tcase_add_loop_test(loop, examples_do_not_touch_each_other, 0, 2);
+	tcase_add_test(loop, a_head_writes_its_own_columns_and_no_others);
+	tcase_add_test(loop, a_broken_future_does_not_reach_the_past);
+	tcase_add_loop_test(loop, any_view_will_do_as_input, 0, 3);
+	tcase_add_loop_test(loop, nothing_in_gives_nothing_out, 0, 2);
+	tcase_add_test(loop, contributions_add_up_and_ablation_removes_one);
+	tcase_add_test(loop, the_fixture_is_mixed_as_by_hand);
+	/* add the tests of registry and refusals */
+	suite_add_tcase(suite, registry);
+	tcase_add_test(registry, the_registry_lists_every_parameter_in_order);
+	tcase_add_test(registry,
+			a_head_entered_twice_is_counted_once_and_named_twice);
+	tcase_add_test(registry, a_head_beside_the_registry_runs_but_is_missed);
+	tcase_add_test(registry, a_new_layer_is_random_within_its_bound);
+	suite_add_tcase(suite, refusals);
+	tcase_add_test(refusals, widths_that_heads_cannot_share_are_refused);
+	tcase_add_test(refusals, inputs_that_do_not_fit_the_layer_are_refused);
+	tcase_add_test(refusals,
+			a_workspace_that_may_not_grow_stops_the_layer_cleanly);
+}

@@ -1,0 +1,278 @@
+/* tests/test_one_head.c: made from chapters/15-one-head.nw; edit it there. */
+#include <string.h>
+
+#include "attention.h"
+#include "oracle.h"
+#include "suites.h"
+#include "support.h"
+
+/* tests of one head */
+enum { T = 5, C = 7, D = 3, NEAR = 2 * D * C * C * C };
+
+static real x_memory[T * C], in_proj[3 * D * C];
+static real weights_memory[T * T], out_memory[T * D];
+static long double true_weights[T * T], true_out[T * D];
+
+/* A random head and input; what the oracle says of them. */
+static struct projections random_head(bool causal, struct tensor *x)
+{
+	struct tensor all = noise(in_proj, 2, (size_t[]){ 3 * D, C }, 21);
+	struct problem problem = { 1, T, C, 1, D, causal, x_memory,
+			in_proj };
+
+	*x = noise(x_memory, 2, (size_t[]){ T, C }, 22);
+	oracle_heads(&problem, true_weights, true_out);
+	return (struct projections){
+		tensor_narrow(all, 0, 0, D), tensor_narrow(all, 0, D, D),
+		tensor_narrow(all, 0, 2 * D, D)
+	};
+}
+
+START_TEST(a_head_agrees_with_the_oracle)
+{
+	bool causal = _i;
+	struct workspace workspace = { 0 };
+	struct tensor x;
+	struct projections head = random_head(causal, &x);
+	struct tensor weights = tensor_view(weights_memory, 2,
+			(size_t[]){ T, T });
+	struct tensor out = tensor_view(out_memory, 2, (size_t[]){ T, D });
+
+	ck_assert_int_eq(attention_head(head, x, causal, weights, out,
+			&workspace, NULL), MH_OK);
+	for (size_t i = 0; i < T * T; i++)
+		ck_near(weights_memory[i], true_weights[i], NEAR);
+	for (size_t i = 0; i < T * D; i++)
+		ck_near(out_memory[i], true_out[i], NEAR);
+	workspace_free(&workspace);
+}
+END_TEST
+
+START_TEST(rows_of_weights_are_distributions_over_the_past)
+{
+	struct tensor s = noise(weights_memory, 2, (size_t[]){ T, T }, 3);
+
+	attention_mask(s);
+	softmax_rows(s);
+	for (size_t i = 0; i < T; i++) {
+		real sum = 0;
+
+		for (size_t j = 0; j < T; j++) {
+			if (j > i)
+				ck_assert(AT(s, i, j) == 0);
+			else
+				ck_assert(AT(s, i, j) > 0);
+			sum += AT(s, i, j);
+		}
+		ck_near(sum, 1, T);
+	}
+}
+END_TEST
+
+START_TEST(without_a_mask_the_future_is_read)
+{
+	struct workspace workspace = { 0 };
+	struct tensor x;
+	struct projections head = random_head(false, &x);
+	struct tensor w = tensor_view(weights_memory, 2, (size_t[]){ T,
+			T });
+	struct tensor out = tensor_view(out_memory, 2, (size_t[]){ T, D });
+
+	ck_assert_int_eq(attention_head(head, x, false, w, out, &workspace,
+			NULL), MH_OK);
+	ck_assert(AT(w, 0, T - 1) > 0);
+	workspace_free(&workspace);
+}
+END_TEST
+
+START_TEST(large_scores_keep_their_exact_softmax)
+{
+	real memory[] = { 1000, 1000, -200, -200, -20000, 0, 0, -20000 };
+	real wanted[] = { .5, .5, .5, .5, 0, 1, 1, 0 };
+
+	softmax_rows(tensor_view(memory, 2, (size_t[]){ 4, 2 }));
+	for (int i = 0; i < 8; i++)
+		ck_assert(memory[i] == wanted[i]);
+}
+END_TEST
+
+START_TEST(a_very_negative_score_is_not_a_masked_one)
+{
+	real queries[] = { -20000, 0 }, keys[] = { 1, 0 };
+	real values[] = { 1, 100 }, scores[4], out[2];
+	const size_t column[] = { 2, 1 }, square[] = { 2, 2 };
+	struct tensor s = tensor_view(scores, 2, square);
+
+	ck_assert_int_eq(attention_scores(tensor_view(queries, 2, column),
+			tensor_view(keys, 2, column), s,
+			NULL), MH_OK);
+	attention_mask(s);
+	softmax_rows(s);
+	attention_mix(s, tensor_view(values, 2, column), true,
+			tensor_view(out, 2, column));
+	ck_assert(out[0] == 1);
+	ck_assert(out[1] == (real)50.5);
+}
+END_TEST
+
+START_TEST(the_divisor_is_the_root_of_the_head_width)
+{
+	real ones[9], score;
+	struct tensor row = tensor_view(ones, 2, (size_t[]){ 1, 9 });
+
+	for (int i = 0; i < 9; i++)
+		ones[i] = 1;
+	ck_assert_int_eq(attention_scores(row, row, tensor_view(&score, 2,
+			(size_t[]){ 1, 1 }), NULL), MH_OK);
+	ck_assert(score == 3);
+}
+END_TEST
+
+START_TEST(what_is_not_finite_stays_behind_the_mask)
+{
+	struct workspace workspace = { 0 };
+	real before[T * D];
+	struct tensor x;
+	struct projections head = random_head(true, &x);
+	struct tensor w = tensor_view(weights_memory, 2, (size_t[]){ T,
+			T });
+	struct tensor first = tensor_view(before, 2, (size_t[]){ T, D });
+	struct tensor second = tensor_view(out_memory, 2,
+			(size_t[]){ T, D });
+
+	ck_assert_int_eq(attention_head(head, x, true, w, first, &workspace,
+			NULL), MH_OK);
+	AT(x, T - 1, 0) = _i ? (real)INFINITY : (real)NAN;
+	ck_assert_int_eq(attention_head(head, x, true, w, second,
+			&workspace, NULL), MH_OK);
+	ck_assert_mem_eq(before, out_memory, (T - 1) * D * sizeof(real));
+	for (size_t c = 0; c < D; c++)
+		ck_assert(isnan(AT(second, T - 1, c)));
+	workspace_free(&workspace);
+}
+END_TEST
+
+START_TEST(a_second_call_asks_the_system_for_nothing)
+{
+	struct workspace workspace = { 0 };
+	struct tensor x;
+	struct projections head = random_head(true, &x);
+	struct tensor w = tensor_view(weights_memory, 2, (size_t[]){ T,
+			T });
+	struct tensor out = tensor_view(out_memory, 2, (size_t[]){ T, D });
+	size_t held;
+
+	for (int call = 0; call < 3; call++) {
+		ck_assert_int_eq(attention_head(head, x, true, w, out,
+				&workspace, NULL), MH_OK);
+		ck_assert_uint_eq(workspace.asked, 0);
+		if (call == 0)
+			held = workspace.held;
+		ck_assert_uint_eq(workspace.held, held);
+	}
+	/* Three matrices (T, D), each rounded up to lines of 64 bytes. */
+	ck_assert_uint_eq(workspace.peak,
+			3 * ((T * D * sizeof(real) + 63) / 64 * 64));
+	workspace_free(&workspace);
+	ck_assert_uint_eq(workspace.held, 0);
+}
+END_TEST
+
+START_TEST(a_workspace_lends_disjoint_memory_and_takes_it_back)
+{
+	struct workspace workspace = { 0 };
+	struct workspace_mark mark;
+	struct tensor a, b, c, d;
+	const size_t small[] = { 3 }, large[] = { 1 << 17 };
+
+	ck_assert_int_eq(workspace_take(&workspace, 1, small, &a, NULL), 0);
+	mark = workspace_mark(&workspace);
+	ck_assert_int_eq(workspace_take(&workspace, 1, large, &b, NULL), 0);
+	ck_assert_int_eq(workspace_take(&workspace, 1, small, &c, NULL), 0);
+	ck_assert(a.data + 3 <= b.data || b.data + (1 << 17) <= a.data);
+	ck_assert(c.data != a.data);
+	ck_assert(c.data >= b.data + (1 << 17) || c.data + 3 <= b.data);
+	workspace_release(&workspace, mark);
+	ck_assert_int_eq(workspace_take(&workspace, 1, large, &d, NULL), 0);
+	ck_assert(d.data == b.data);
+	workspace_free(&workspace);
+}
+END_TEST
+
+START_TEST(a_limit_is_respected_and_leaves_the_workspace_usable)
+{
+	struct workspace workspace = { .limit = 256 };
+	struct error error = { 0 };
+	struct tensor t;
+
+	ck_assert_int_eq(workspace_take(&workspace, 1, (size_t[]){ 100 },
+			&t, &error), MH_EMEMORY);
+	ck_assert_ptr_nonnull(strstr(error.message, "no memory: the"
+			" workspace holds 0 bytes and needs"));
+	ck_assert_int_eq(workspace_take(&workspace, 1, (size_t[]){ 8 }, &t,
+			&error), MH_OK);
+	ck_assert_uint_le(workspace.held, 256);
+	ck_assert_int_eq(workspace_take(&workspace, 2, (size_t[]){ SIZE_MAX,
+			2 }, &t, &error), MH_ESIZE);
+	ck_assert_ptr_nonnull(strstr(error.message,
+			"too large to address"));
+	workspace_free(&workspace);
+}
+END_TEST
+
+START_TEST(a_head_that_does_not_fit_is_refused_before_it_writes)
+{
+	struct workspace workspace = { 0 };
+	struct error error = { 0 };
+	struct tensor x;
+	struct projections head = random_head(true, &x);
+	struct tensor w = tensor_view(weights_memory, 2, (size_t[]){ T,
+			T });
+	struct tensor out = tensor_view(out_memory, 2, (size_t[]){ T, D });
+
+	out_memory[0] = w.data[0] = 77;
+	head.key = tensor_narrow(head.key, 1, 0, C - 1);
+	ck_assert_int_eq(attention_head(head, x, true, w, out, &workspace,
+			&error), MH_ESHAPE);
+	ck_assert_str_eq(error.message,
+			"the key weight has shape (3, 6), wanted (3, 7)");
+	head = random_head(true, &x);
+	ck_assert_int_eq(attention_head(head, x, true, w,
+			tensor_narrow(out, 0, 0, T - 1), &workspace,
+			&error), MH_ESHAPE);
+	ck_assert_str_eq(error.message,
+			"out has shape (4, 3), wanted (5, 3)");
+	head.query = tensor_narrow(head.query, 0, 0, 0);
+	ck_assert_int_eq(attention_head(head, x, true, w, out, &workspace,
+			&error), MH_ESHAPE);
+	ck_assert_str_eq(error.message, "a head of width 0 has no scores");
+	ck_assert(out_memory[0] == 77 && w.data[0] == 77);
+	ck_assert_uint_eq(workspace.held, 0);
+}
+END_TEST
+
+void one_head_suite(Suite *suite)
+{
+	TCase *head = tcase_create("head");
+	TCase *workspace = tcase_create("workspace");
+
+	suite_add_tcase(suite, head);
+	tcase_add_loop_test(head, a_head_agrees_with_the_oracle, 0, 2);
+	tcase_add_test(head,
+			rows_of_weights_are_distributions_over_the_past);
+	tcase_add_test(head, without_a_mask_the_future_is_read);
+	tcase_add_test(head, large_scores_keep_their_exact_softmax);
+	tcase_add_test(head, a_very_negative_score_is_not_a_masked_one);
+	tcase_add_test(head, the_divisor_is_the_root_of_the_head_width);
+	tcase_add_loop_test(head, what_is_not_finite_stays_behind_the_mask,
+			0, 2);
+	tcase_add_test(head,
+			a_head_that_does_not_fit_is_refused_before_it_writes);
+	suite_add_tcase(suite, workspace);
+	tcase_add_test(workspace,
+			a_second_call_asks_the_system_for_nothing);
+	tcase_add_test(workspace,
+			a_workspace_lends_disjoint_memory_and_takes_it_back);
+	tcase_add_test(workspace,
+			a_limit_is_respected_and_leaves_the_workspace_usable);
+}

@@ -1,0 +1,217 @@
+/* tests/test_tensors.c: made from chapters/10-tensors.nw; edit it there. */
+#include "suites.h"
+#include "support.h"
+
+/* tests of tensor */
+START_TEST(a_swap_moves_no_number)
+{
+	real memory[2 * 3 * 5];
+	struct tensor t = counted(memory, 3, (size_t[]){ 2, 3, 5 });
+	struct tensor swapped = tensor_swap(t, 0, 2);
+
+	ck_assert(swapped.data == memory);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; j < 3; j++)
+			for (size_t k = 0; k < 5; k++)
+				ck_assert(&AT(swapped, k, j, i) ==
+						&memory[(i * 3 + j) * 5 + k]);
+}
+END_TEST
+
+START_TEST(a_slice_of_a_narrowed_axis_begins_where_it_should)
+{
+	real memory[4 * 7];
+	struct tensor t = counted(memory, 2, (size_t[]){ 4, 7 });
+	struct tensor column = tensor_slice(tensor_narrow(t, 1, 3, 2), 1,
+			1);
+
+	ck_assert_int_eq(column.rank, 1);
+	ck_assert_uint_eq(column.shape[0], 4);
+	for (size_t i = 0; i < 4; i++)
+		ck_assert(AT(column, i) == memory[7 * i + 4]);
+}
+END_TEST
+
+START_TEST(swapped_axes_do_not_merge_and_the_sentence_says_why)
+{
+	real memory[3 * 2 * 5];
+	struct tensor t = counted(memory, 3, (size_t[]){ 3, 2, 5 }), merged;
+	struct error error = { 0 };
+
+	ck_assert_int_eq(tensor_merge(tensor_swap(t, 0, 1), 1, &merged,
+			&error), MH_ESHAPE);
+	ck_assert_str_eq(error.message, "axes 1 and 2 are not adjacent in "
+			"memory: strides 10 and 1, lengths 3 and 5");
+}
+END_TEST
+
+START_TEST(a_contiguous_copy_has_the_order_of_the_view_and_merges)
+{
+	real memory[3 * 2 * 5], copy[3 * 2 * 5];
+	struct tensor t = counted(memory, 3, (size_t[]){ 3, 2, 5 }), merged;
+	struct tensor swapped = tensor_swap(t, 0, 1);
+
+	ck_assert(!tensor_is_contiguous(swapped));
+	ck_assert_int_eq(tensor_merge(tensor_contiguous(swapped, copy), 1,
+			&merged, NULL), MH_OK);
+	ck_assert(tensor_is_contiguous(merged));
+	ck_assert_uint_eq(merged.shape[1], 15);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t n = 0; n < 15; n++)
+			ck_assert(AT(merged, i, n) ==
+					memory[(n / 5 * 2 + i) * 5 + n % 5]);
+}
+END_TEST
+
+START_TEST(an_axis_of_one_step_merges_whatever_its_stride)
+{
+	real memory[6];
+	struct tensor t = counted(memory, 3, (size_t[]){ 1, 3, 2 }), merged;
+
+	t.stride[0] = 77;
+	ck_assert_int_eq(tensor_merge(t, 0, &merged, NULL), MH_OK);
+	ck_assert_uint_eq(merged.shape[0], 3);
+	ck_assert_int_eq(merged.stride[0], 2);
+	t = tensor_swap(t, 0, 1);               /* (3, 1, 2) */
+	ck_assert_int_eq(tensor_merge(t, 0, &merged, NULL), MH_OK);
+	ck_assert_int_eq(merged.stride[0], 2);
+}
+END_TEST
+
+START_TEST(reversed_and_broadcast_views_copy_what_they_show)
+{
+	real memory[5], copy[3 * 5];
+	struct tensor t = counted(memory, 2, (size_t[]){ 3, 5 });
+
+	t.stride[0] = 0;                /* the same row three times, */
+	t.data += 4, t.stride[1] = -1;  /* read from its end */
+	tensor_contiguous(t, copy);
+	for (size_t n = 0; n < 15; n++)
+		ck_assert(copy[n] == memory[4 - n % 5]);
+}
+END_TEST
+
+START_TEST(a_count_that_overflows_is_refused)
+{
+	const size_t half = SIZE_MAX / 2 + 1;
+	const size_t most = PTRDIFF_MAX / sizeof(real);
+	size_t count = 7;
+
+	ck_assert(!tensor_count(2, (size_t[]){ half, 2 }, &count));
+	ck_assert(!tensor_count(3, (size_t[]){ 0, half, half }, &count));
+	ck_assert(!tensor_count(1, (size_t[]){ most + 1 }, &count));
+	ck_assert_uint_eq(count, 7);
+	ck_assert(tensor_count(1, (size_t[]){ most }, &count));
+	ck_assert_uint_eq(count, most);
+	ck_assert(tensor_count(3, (size_t[]){ 3, 0, 5 }, &count));
+	ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+START_TEST(a_product_of_views_agrees_with_the_definition)
+{
+	enum { M = 3, K = 7, N = 4 };
+	real left[K * M], right[N * K], result[M * N];
+	/* Both factors are read through swapped axes. */
+	struct tensor a = tensor_swap(
+		noise(left, 2, (size_t[]){ K, M }, 1), 0, 1);
+	struct tensor b = tensor_swap(
+		noise(right, 2, (size_t[]){ N, K }, 2), 0, 1);
+	struct tensor out = tensor_view(result, 2, (size_t[]){ M, N });
+
+	ck_assert_int_eq(tensor_product(a, b, out, NULL), MH_OK);
+	for (size_t i = 0; i < M; i++)
+		for (size_t j = 0; j < N; j++) {
+			long double sum = 0;
+
+			for (size_t k = 0; k < K; k++)
+				sum += (long double)left[k * M + i] *
+				       right[j * K + k];
+			ck_near(result[i * N + j], sum, K * K);
+		}
+}
+END_TEST
+
+START_TEST(products_that_do_not_fit_are_refused)
+{
+	real memory[24];
+	struct tensor a = counted(memory, 2, (size_t[]){ 2, 3 });
+	struct tensor b = counted(memory, 2, (size_t[]){ 4, 5 });
+	struct tensor c = counted(memory, 2, (size_t[]){ 3, 5 });
+	struct error error = { 0 };
+
+	ck_assert_int_eq(tensor_product(a, b, c, &error), MH_ESHAPE);
+	ck_assert_str_eq(error.message,
+			"(2, 3) times (4, 5): the inner lengths differ");
+	ck_assert_int_eq(tensor_product(a, c, b, &error), MH_ESHAPE);
+	ck_assert_str_eq(error.message,
+			"the product is (2, 5), the result has (4, 5)");
+	ck_assert_int_eq(tensor_product(tensor_slice(a, 0, 0), c, b,
+			&error), MH_ESHAPE);
+	ck_assert_str_eq(error.message,
+			"a product takes matrices, got ranks 1, 2 and 2");
+	ck_assert_int_eq(tensor_expect(a, "x", 3, (size_t[]){ 1, 2, 3 },
+			&error), MH_ESHAPE);
+	ck_assert_str_eq(error.message,
+			"x has shape (2, 3), wanted (1, 2, 3)");
+}
+END_TEST
+
+START_TEST(the_generator_is_splitmix64)
+{
+	static const uint64_t published[] = {
+		UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
+		UINT64_C(9817491932198370423)
+	};
+	struct random random = { 1234567 };
+
+	for (int i = 0; i < 3; i++)
+		ck_assert(random_uniform(&random, 0, 1) ==
+				(real)((double)(published[i] >> 11) * 0x1p-53));
+}
+END_TEST
+
+START_TEST(random_numbers_fill_their_interval)
+{
+	struct random random = { 3 };
+	real least = 9, most = -9, sum = 0;
+
+	for (int i = 0; i < 4000; i++) {
+		real x = random_uniform(&random, -2, 5);
+
+		least = x < least ? x : least;
+		most = x > most ? x : most;
+		sum += x / 4000;
+	}
+	ck_assert(least >= -2 && least < (real)-1.9);
+	ck_assert(most <= 5 && most > (real)4.9);
+	/* The mean of n uniform numbers has deviation 7 / sqrt(12 n). */
+	ck_assert(fabs(sum - (real)1.5) < 5 * (real)7 / sqrt((real)48000));
+}
+END_TEST
+
+void tensors_suite(Suite *suite)
+{
+	TCase *views = tcase_create("views");
+	TCase *numbers = tcase_create("numbers");
+
+	suite_add_tcase(suite, views);
+	tcase_add_test(views, a_swap_moves_no_number);
+	tcase_add_test(views,
+			a_slice_of_a_narrowed_axis_begins_where_it_should);
+	tcase_add_test(views,
+			swapped_axes_do_not_merge_and_the_sentence_says_why);
+	tcase_add_test(views,
+			a_contiguous_copy_has_the_order_of_the_view_and_merges);
+	tcase_add_test(views,
+			an_axis_of_one_step_merges_whatever_its_stride);
+	tcase_add_test(views,
+			reversed_and_broadcast_views_copy_what_they_show);
+	tcase_add_test(views, a_count_that_overflows_is_refused);
+	suite_add_tcase(suite, numbers);
+	tcase_add_test(numbers,
+			a_product_of_views_agrees_with_the_definition);
+	tcase_add_test(numbers, products_that_do_not_fit_are_refused);
+	tcase_add_test(numbers, the_generator_is_splitmix64);
+	tcase_add_test(numbers, random_numbers_fill_their_interval);
+}

@@ -1,0 +1,119 @@
+/* workspace.c: made from chapters/15-one-head.nw; edit it there. */
+#include <stdlib.h>
+
+#include "workspace.h"
+
+enum { LINE = 64, SMALLEST_BLOCK = 1 << 16 };
+
+struct block {
+	struct block *next;
+	size_t size, used;
+	unsigned char *bytes;
+};
+
+/* private functions of workspace */
+/* Append a block of at least so many bytes; NULL if there is no
+ * memory. */
+static struct block *add_block(struct workspace *workspace,
+		size_t bytes)
+{
+	size_t size = bytes > SMALLEST_BLOCK ? bytes : SMALLEST_BLOCK;
+	struct block *block = NULL, **end = &workspace->first;
+
+	/* respect the limit of the workspace */
+	if (workspace->limit) {
+		if (bytes > workspace->limit - workspace->held)
+			return NULL;
+		if (size > workspace->limit - workspace->held)
+			size = bytes;
+	}
+	block = malloc(sizeof *block);
+	if (!block)
+		return NULL;
+	*block = (struct block){ .size = size,
+			.bytes = aligned_alloc(LINE, size) };
+	if (!block->bytes) {
+		free(block);
+		return NULL;
+	}
+	while (*end)
+		end = &(*end)->next;
+	*end = block;
+	workspace->held += size;
+	return block;
+}
+/* functions of workspace */
+enum status workspace_take(struct workspace *workspace, int rank,
+		const size_t shape[], struct tensor *t,
+		struct error *error)
+{
+	size_t count, bytes;
+	struct block *block;
+
+	if (!tensor_count(rank, shape, &count) ||
+			count > (PTRDIFF_MAX - LINE) / sizeof(real))
+		return REFUSE(error, MH_ESIZE, "a tensor of shape %s is too"
+				" large to address", tensor_shape(
+					tensor_view(NULL, rank, shape)).text);
+	bytes = (count * sizeof(real) + LINE - 1) / LINE * LINE;
+	/* find or add a block with room for the bytes */
+	for (block = workspace->current; block; block = block->next)
+		if (block->size - block->used >= bytes)
+			break;
+	if (!block)
+		block = add_block(workspace, bytes);
+	if (!block)
+		return REFUSE(error, MH_EMEMORY, "no memory: the workspace holds"
+				" %zu bytes and needs %zu more", workspace->held,
+				bytes);
+	*t = tensor_view((real *)(void *)(block->bytes + block->used), rank,
+			shape);
+	/* note that the bytes are lent */
+	block->used += bytes;
+	workspace->current = block;
+	workspace->asked += bytes;
+	if (workspace->asked > workspace->peak)
+		workspace->peak = workspace->asked;
+	return MH_OK;
+}
+
+struct workspace_mark workspace_mark(const struct workspace *workspace)
+{
+	struct block *current = workspace->current;
+
+	return (struct workspace_mark){
+		current, current ? current->used : 0, workspace->asked
+	};
+}
+
+void workspace_release(struct workspace *workspace,
+		struct workspace_mark mark)
+{
+	struct block *block = mark.current;
+
+	if (block)
+		block->used = mark.used;
+	else
+		block = workspace->first;
+	workspace->current = block;
+	workspace->asked = mark.asked;
+	/* empty the blocks that came after */
+	if (block && !mark.current)
+		block->used = 0;
+	while (block && block->next) {
+		block = block->next;
+		block->used = 0;
+	}
+}
+
+void workspace_free(struct workspace *workspace)
+{
+	struct block *block = workspace->first, *next;
+
+	for (; block; block = next) {
+		next = block->next;
+		free(block->bytes);
+		free(block);
+	}
+	*workspace = (struct workspace){ .limit = workspace->limit };
+}
