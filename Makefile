@@ -47,8 +47,13 @@ SUITE_OBJ = $(LIB_OBJ) $(patsubst %.c,%.o,$(filter tests/%.c,$(FILES)))
 RECORD    = $(BUILD)/results/forward.tsv
 
 MAKEFLAGS += --no-print-directory
+# All processors, unless told otherwise.
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
+.SECONDARY:
 # A line that says what is being done; V=1 shows the commands themselves.
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
@@ -98,13 +103,26 @@ $(BUILD)/tangled.stamp: $(BUILD)/named.markup $(BUILD)/src.stamp
 
 # ---- compile ----------------------------------------------------------------
 
-$(BUILD)/double/%.o: $(BUILD)/src/%.c $(BUILD)/src.stamp
+# A header whose #line alone has changed is left as it is, so an edit compiles
+# little again. Should the compiler complain, it is asked once more with exact
+# headers, for what it says must name the right line of the chapter.
+CC_OBJECT = $(CC) $(CFLAGS) $(EXTRA) -MMD -MP -I$(BUILD)/src -c $< -o $@
+define compile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -I$(BUILD)/src -c $< -o $@
+	$(Q)$(CC_OBJECT) 2> $@.err && cat $@.err >&2 || { \
+		EXACT=1 tools/tangle $(BUILD)/book.markup $(BUILD)/src -L $(filter %.h,$(FILES)); \
+		$(CC_OBJECT); exit 1; }
+endef
 
-$(BUILD)/single/%.o: $(BUILD)/src/%.c $(BUILD)/src.stamp
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -DMH_SINGLE -MMD -MP -I$(BUILD)/src -c $< -o $@
+$(BUILD)/double/%.o: $(BUILD)/src/%.c
+	$(compile)
+
+$(BUILD)/single/%.o: $(BUILD)/src/%.c
+	$(compile)
+
+# Tests are compiled plainly: it is their subjects whose optimised code counts.
+$(BUILD)/single/%.o: EXTRA += -DMH_SINGLE
+$(BUILD)/double/tests/%.o $(BUILD)/single/tests/%.o: EXTRA += -O0
 
 $(BUILD)/multihead: $(addprefix $(BUILD)/double/,$(LIB_OBJ) main.o)
 	$(call say,link,$@)

@@ -41,36 +41,46 @@ void fixture_set(struct fixture *f)
 	memcpy(f->out_proj, rows, sizeof rows);
 }
 
-struct tensor fixture_matrix(void *array, size_t rows, size_t columns)
+struct tensor fixture_rows(void *array, size_t columns)
 {
-	return tensor_view(array, 2, (size_t[]){ rows, columns });
+	const size_t shape[] = { FIXTURE_T, columns };
+
+	return tensor_view(array, 2, shape);
+}
+
+struct tensor fixture_weight(void *array)
+{
+	const size_t shape[] = { FIXTURE_D, FIXTURE_C };
+
+	return tensor_view(array, 2, shape);
 }
 
 static enum status run_head(struct fixture *f, size_t h,
-		struct workspace *workspace,
-		struct error *error)
+		struct workspace *workspace, struct error *error)
 {
 	real queries[FIXTURE_T][FIXTURE_D], keys[FIXTURE_T][FIXTURE_D];
-	struct tensor x = fixture_matrix(f->x, FIXTURE_T, FIXTURE_C);
-	struct tensor q = fixture_matrix(queries, FIXTURE_T, FIXTURE_D);
-	struct tensor k = fixture_matrix(keys, FIXTURE_T, FIXTURE_D);
+	struct tensor x = fixture_rows(f->x, FIXTURE_C);
+	struct tensor q = fixture_rows(queries, FIXTURE_D);
+	struct tensor k = fixture_rows(keys, FIXTURE_D);
+	struct tensor scores = fixture_rows(f->scores[h], FIXTURE_T);
+	struct tensor weights = fixture_rows(f->weights[h], FIXTURE_T);
+	struct tensor output = fixture_rows(f->output[h], FIXTURE_D);
 	struct projections head = {
-		fixture_matrix(f->query[h], FIXTURE_D, FIXTURE_C),
-		fixture_matrix(f->key[h], FIXTURE_D, FIXTURE_C),
-		fixture_matrix(f->value[h], FIXTURE_D, FIXTURE_C)
+		fixture_weight(f->query[h]),
+		fixture_weight(f->key[h]),
+		fixture_weight(f->value[h])
 	};
 	enum status status;
 
-	if ((status = attention_project(x, head.query, q, error)) ||
-			(status = attention_project(x, head.key, k, error)) ||
-			(status = attention_scores(q, k,
-			fixture_matrix(f->scores[h], FIXTURE_T, FIXTURE_T), error)))
-		return status;
-	return attention_head(head, x, true,
-			fixture_matrix(f->weights[h], FIXTURE_T,
-			FIXTURE_T),
-			fixture_matrix(f->output[h], FIXTURE_T,
-			FIXTURE_D), workspace, error);
+	status = attention_project(x, head.query, q, error);
+	if (!status)
+		status = attention_project(x, head.key, k, error);
+	if (!status)
+		status = attention_scores(q, k, scores, error);
+	if (!status)
+		status = attention_head(head, x, true, weights, output,
+				workspace, error);
+	return status;
 }
 
 enum status fixture_run_heads(struct fixture *f, struct error *error)

@@ -33,8 +33,10 @@ void fixture_set(struct fixture *f);
  * output. MH_EMEMORY if there is no room for intermediates. */
 enum status fixture_run_heads(struct fixture *f, struct error *error);
 
-/* The matrix of so many rows and columns that an array of f holds. */
-struct tensor fixture_matrix(void *array, size_t rows, size_t columns);
+/* An array of the fixture as a matrix: a row for each position, or the
+ * two rows of a head's weight. */
+struct tensor fixture_rows(void *array, size_t columns);
+struct tensor fixture_weight(void *array);
 
 /* Run the fixture as a layer, filling layer_weights, concat, projected,
  * sum and contribution. MH_EMEMORY if there is no room. */

@@ -37,24 +37,18 @@ static void print_numbers(struct lab *lab, const char *label,
 }
 
 /* The last row of a matrix: the final position. */
-static struct tensor last(struct tensor rows)
+static struct tensor last_row(struct tensor rows)
 {
 	return tensor_slice(rows, 0, rows.shape[0] - 1);
 }
 
-static void print_head(struct lab *lab, struct fixture *f, size_t h)
+static void print_last(struct lab *lab, size_t h, const char *what,
+		struct tensor rows)
 {
 	char label[32];
 
-	snprintf(label, sizeof label, "head %zu final scores", h);
-	print_numbers(lab, label, last(fixture_matrix(f->scores[h],
-			FIXTURE_T, FIXTURE_T)));
-	snprintf(label, sizeof label, "head %zu final weights", h);
-	print_numbers(lab, label, last(fixture_matrix(f->weights[h],
-			FIXTURE_T, FIXTURE_T)));
-	snprintf(label, sizeof label, "head %zu final output", h);
-	print_numbers(lab, label, last(fixture_matrix(f->output[h],
-			FIXTURE_T, FIXTURE_D)));
+	snprintf(label, sizeof label, "head %zu final %s", h, what);
+	print_numbers(lab, label, last_row(rows));
 }
 
 static void expect_row(struct lab *lab, const char *what,
@@ -73,35 +67,37 @@ static void expect_row(struct lab *lab, const char *what,
 
 static enum status part_1(struct lab *lab, struct fixture *f)
 {
-	struct tensor x = tensor_view(f->x[0], 3, (size_t[]){
-				1, FIXTURE_T, FIXTURE_C });
-	struct tensor weight = fixture_matrix(f->query[0], FIXTURE_D,
-			FIXTURE_C);
+	const size_t shape[] = { 1, FIXTURE_T, FIXTURE_C };
+	struct tensor x = tensor_view(f->x[0], 3, shape);
 	enum status status = fixture_run_heads(f, lab->error);
 
 	if (status)
 		return status;
-	lab_part(lab, 1, "hand-chosen projections, not trained semantic"
-			" heads");
+	lab_part(lab, 1,
+			"hand-chosen projections, not trained semantic heads");
 	fprintf(lab->out, "  input %s, heads %d, head width %d\n",
 			tensor_shape(x).text, FIXTURE_H, FIXTURE_D);
 	fprintf(lab->out, "  each query projection weight %s\n",
-			tensor_shape(weight).text);
+			tensor_shape(fixture_weight(f->query[0])).text);
 	fprintf(lab->out, "  X rows [constant query, log-key,"
 			" value first, value second]\n");
 	for (size_t t = 0; t < FIXTURE_T; t++)
-		print_numbers(lab, "X", tensor_slice(tensor_slice(x, 0, 0),
-				0, t));
-	for (size_t h = 0; h < FIXTURE_H; h++)
-		print_head(lab, f, h);
-	/* state what must hold of part 1 */
-	const size_t rows = FIXTURE_T;
+		print_numbers(lab, "X",
+				tensor_slice(fixture_rows(f->x, FIXTURE_C), 0, t));
+	/* print what each head made of the last position */
+	for (size_t h = 0; h < FIXTURE_H; h++) {
+		const size_t T = FIXTURE_T, d = FIXTURE_D;
 
+		print_last(lab, h, "scores", fixture_rows(f->scores[h], T));
+		print_last(lab, h, "weights", fixture_rows(f->weights[h], T));
+		print_last(lab, h, "output", fixture_rows(f->output[h], d));
+	}
+	/* state what must hold of part 1 */
 	expect_row(lab, "head 0 final weights are [1/7, 2/7, 4/7]",
-			last(fixture_matrix(f->weights[0], rows, rows)),
+			last_row(fixture_rows(f->weights[0], FIXTURE_T)),
 			(double[]){ 1 / 7., 2 / 7., 4 / 7. });
 	expect_row(lab, "head 1 final weights are [4/7, 2/7, 1/7]",
-			last(fixture_matrix(f->weights[1], rows, rows)),
+			last_row(fixture_rows(f->weights[1], FIXTURE_T)),
 			(double[]){ 4 / 7., 2 / 7., 1 / 7. });
 	return MH_OK;
 }
@@ -120,18 +116,17 @@ static enum status part_2(struct lab *lab, struct fixture *f)
 			tensor_shape(tensor_view(NULL, 3, wide)).text,
 			tensor_shape(tensor_view(NULL, 3, wide)).text);
 	/* print what the layer made of the last position */
-	struct tensor concat = last(fixture_matrix(f->concat, T, C));
-	struct tensor output = last(fixture_matrix(f->projected, T, C));
-	struct tensor share = last(fixture_matrix(f->contribution[1], T, C));
+	struct tensor concat = last_row(fixture_rows(f->concat, C));
+	struct tensor output = last_row(fixture_rows(f->projected, C));
+	struct tensor share = last_row(fixture_rows(f->contribution[1], C));
 
 	print_numbers(lab, "final concatenation", concat);
 	print_numbers(lab, "final projected output", output);
 	fprintf(lab->out, "  output projection stored rows\n");
 	for (size_t c = 0; c < C; c++)
-		print_numbers(lab, "W", tensor_slice(
-			fixture_matrix(f->out_proj, C, C), 0, c));
+		print_numbers(lab, "W", tensor_view(f->out_proj[c], 1, &C));
 	print_numbers(lab, "sum instead of concat loses separate routes",
-			last(fixture_matrix(f->sum, T, FIXTURE_D)));
+			last_row(fixture_rows(f->sum, FIXTURE_D)));
 	print_numbers(lab, "head 1 contribution after output projection",
 			share);
 	/* state what must hold of part 2 */

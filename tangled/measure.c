@@ -80,23 +80,17 @@ static void measure_scale(struct record *record)
 	}
 }
 
-static void record_heads(struct record *record, struct fixture *f,
-		const char *name)
+static void record_head(struct record *record, struct fixture *f,
+		const char *name, size_t h)
 {
-	const size_t rows = FIXTURE_T;
 	char prefix[48];
 
-	for (size_t h = 0; h < FIXTURE_H; h++) {
-		snprintf(prefix, sizeof prefix, "%s.head%zu.scores", name, h);
-		RECORD_ROWS(record, fixture_matrix(f->scores[h], rows, rows),
-				prefix);
-		snprintf(prefix, sizeof prefix, "%s.head%zu.weights", name, h);
-		RECORD_ROWS(record, fixture_matrix(f->weights[h], rows, rows),
-				prefix);
-		snprintf(prefix, sizeof prefix, "%s.head%zu.output", name, h);
-		RECORD_ROWS(record, fixture_matrix(f->output[h], rows,
-				FIXTURE_D), prefix);
-	}
+	snprintf(prefix, sizeof prefix, "%s.head%zu.scores", name, h);
+	RECORD_ROWS(record, fixture_rows(f->scores[h], FIXTURE_T), prefix);
+	snprintf(prefix, sizeof prefix, "%s.head%zu.weights", name, h);
+	RECORD_ROWS(record, fixture_rows(f->weights[h], FIXTURE_T), prefix);
+	snprintf(prefix, sizeof prefix, "%s.head%zu.output", name, h);
+	RECORD_ROWS(record, fixture_rows(f->output[h], FIXTURE_D), prefix);
 }
 
 static enum status measure_fixture(struct record *record,
@@ -109,36 +103,41 @@ static enum status measure_fixture(struct record *record,
 	fixture_set(&silent);
 	for (size_t t = 0; t < FIXTURE_T; t++)
 		silent.x[t][0] = 0;     /* the query feature */
-	if ((status = fixture_run_heads(&fixture, error)) ||
-			(status = fixture_run_heads(&silent, error)))
-		return status;
-	record_heads(record, &fixture, "fixture");
-	record_heads(record, &silent, "zeroquery");
+	status = fixture_run_heads(&fixture, error);
+	if (!status)
+		status = fixture_run_heads(&silent, error);
+	for (size_t h = 0; h < FIXTURE_H && !status; h++) {
+		record_head(record, &fixture, "fixture", h);
+		record_head(record, &silent, "zeroquery", h);
+	}
 	/* measure more of the fixture */
-	if ((status = fixture_run_layer(&fixture, error)) ||
-			(status = fixture_run_layer(&silent, error)))
-		return status;
-	record_mix(record, &fixture, "fixture");
-	record_mix(record, &silent, "zeroquery");
-	return MH_OK;
+	if (!status)
+		status = fixture_run_layer(&fixture, error);
+	if (!status)
+		status = fixture_run_layer(&silent, error);
+	if (!status) {
+		record_mix(record, &fixture, "fixture");
+		record_mix(record, &silent, "zeroquery");
+	}
+	return status;
 }
 
 static void record_mix(struct record *record, struct fixture *f,
 		const char *name)
 {
-	const size_t T = FIXTURE_T, C = FIXTURE_C;
+	const size_t C = FIXTURE_C;
 	char prefix[48];
 
 	snprintf(prefix, sizeof prefix, "%s.concat", name);
-	RECORD_ROWS(record, fixture_matrix(f->concat, T, C), prefix);
+	RECORD_ROWS(record, fixture_rows(f->concat, C), prefix);
 	snprintf(prefix, sizeof prefix, "%s.output", name);
-	RECORD_ROWS(record, fixture_matrix(f->projected, T, C), prefix);
+	RECORD_ROWS(record, fixture_rows(f->projected, C), prefix);
 	snprintf(prefix, sizeof prefix, "%s.sum", name);
-	RECORD_ROWS(record, fixture_matrix(f->sum, T, FIXTURE_D), prefix);
+	RECORD_ROWS(record, fixture_rows(f->sum, FIXTURE_D), prefix);
 	for (size_t h = 0; h < FIXTURE_H; h++) {
 		snprintf(prefix, sizeof prefix, "%s.contribution%zu", name,
 				h);
-		RECORD_ROWS(record, fixture_matrix(f->contribution[h], T, C),
+		RECORD_ROWS(record, fixture_rows(f->contribution[h], C),
 				prefix);
 	}
 }

@@ -1,5 +1,4 @@
 /* tests/oracle.h: made from chapters/15-one-head.nw; edit it there. */
-/* oracle.h: attention from its definition, for tests. */
 #ifndef MH_ORACLE_H
 #define MH_ORACLE_H
 

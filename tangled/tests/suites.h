@@ -1,10 +1,21 @@
 /* tests/suites.h: made from chapters/90-record.nw; edit it there. */
-/* suites.h: the suites of the chapters, each filling a Suite with
- * cases. */
 #ifndef MH_SUITES_H
 #define MH_SUITES_H
 
 #include <check.h>
+
+#include "error.h"
+
+/* The call succeeds. */
+#define ck_ok(call) ck_assert_int_eq((call), MH_OK)
+
+/* The call, which is given &error, refuses with this status and this
+ * sentence. */
+#define ck_refused(call, wanted, sentence) do { \
+	struct error error = { 0 }; \
+	ck_assert_int_eq((call), (wanted)); \
+	ck_assert_str_eq(error.message, (sentence)); \
+} while (0)
 
 /* prototypes of the suites */
 void tensors_suite(Suite *suite);

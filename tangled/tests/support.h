@@ -1,5 +1,4 @@
 /* tests/support.h: made from chapters/10-tensors.nw; edit it there. */
-/* support.h: tensors for tests, and how near is near. */
 #ifndef MH_SUPPORT_H
 #define MH_SUPPORT_H
 

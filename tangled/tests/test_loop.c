@@ -8,6 +8,65 @@
 #include "support.h"
 
 /* tests of the loop */
+START_TEST(widths_that_heads_cannot_share_are_refused)
+{
+	struct layer *layer;
+
+	ck_refused(layer_create(6, 4, &layer, &error), MH_ESHAPE,
+			"width 6 does not divide into 4 heads");
+	ck_assert_ptr_null(layer);
+	ck_refused(layer_create(6, 0, &layer, &error), MH_ESHAPE,
+			"a layer needs width and heads, got width 6 and 0 heads");
+	ck_refused(layer_create(0, 2, &layer, &error), MH_ESHAPE,
+			"a layer needs width and heads, got width 0 and 2 heads");
+	ck_refused(layer_create((size_t)1 << 40, 2, &layer, &error),
+			MH_ESIZE, "a layer of width 1099511627776 has more"
+			" parameters than memory has addresses");
+	ck_assert_ptr_null(layer);
+}
+END_TEST
+
+START_TEST(a_new_layer_is_random_within_its_bound)
+{
+	struct layer *layer;
+	real bound = 1 / sqrt((real)12), least = 0, most = 0;
+
+	ck_ok(layer_create(12, 3, &layer, NULL));
+	layer_randomize(layer, 6);
+	for (size_t i = 0; i < 4 * 144; i++) {
+		least = fmin(least, layer->memory[i]);
+		most = fmax(most, layer->memory[i]);
+	}
+	for (size_t i = 4 * 144; i < 8 * 144; i++)
+		ck_assert(layer->memory[i] == 0);       /* gradients */
+	ck_assert(least >= -bound && least < (real)-0.95 * bound);
+	ck_assert(most <= bound && most > (real)0.95 * bound);
+	layer_free(layer);
+}
+END_TEST
+
+START_TEST(the_registry_lists_every_parameter_in_order)
+{
+	static const char *const names[] = {
+		"out_proj.weight", "heads.0.query.weight",
+		"heads.0.key.weight", "heads.0.value.weight",
+		"heads.1.query.weight", "heads.1.key.weight",
+		"heads.1.value.weight"
+	};
+	struct layer *layer;
+
+	ck_ok(layer_create(8, 2, &layer, NULL));
+	ck_assert_uint_eq(layer->registry.count, 7);
+	for (int i = 0; i < 7; i++)
+		ck_assert_str_eq(layer->registry.entries[i].name, names[i]);
+	ck_assert_uint_eq(registry_numbers(&layer->registry), 256);
+	ck_assert_ptr_eq(registry_find(&layer->registry,
+			names[5])->parameter, &layer->own[1].key);
+	ck_assert_ptr_null(registry_find(&layer->registry, "heads.2.key"));
+	layer_free(layer);
+}
+END_TEST
+
 struct bench {
 	size_t B, T, C, H, d;
 	struct layer *layer;
@@ -26,7 +85,7 @@ static void bench_set(struct bench *s, size_t B, size_t T, size_t H,
 	*s = (struct bench){ .B = B, .T = T, .C = H * d, .H = H, .d = d };
 	ck_assert_uint_le(B * T * H * d, 512);
 	ck_assert_uint_le(B * H * T * T, 1024);
-	ck_assert_int_eq(layer_create(H * d, H, &s->layer, NULL), MH_OK);
+	ck_ok(layer_create(H * d, H, &s->layer, NULL));
 	layer_randomize(s->layer, 100 + H);
 	s->input = noise(s->x, 3, wide, 200 + T);
 	s->result = (struct forward){ tensor_view(s->output, 3, wide),
@@ -36,8 +95,8 @@ static void bench_set(struct bench *s, size_t B, size_t T, size_t H,
 
 static void bench_run(struct bench *s, bool causal)
 {
-	ck_assert_int_eq(layer_forward_loop(s->layer, s->input, causal,
-			&s->result, &s->workspace, NULL), MH_OK);
+	ck_ok(layer_forward_loop(s->layer, s->input, causal, &s->result,
+			&s->workspace, NULL));
 }
 
 static void bench_free(struct bench *s)
@@ -166,6 +225,91 @@ START_TEST(nothing_in_gives_nothing_out)
 }
 END_TEST
 
+START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
+{
+	struct bench s;
+
+	bench_set(&s, 2, 5, 3, 4);
+	ck_refused(layer_forward_loop(s.layer,
+			tensor_narrow(s.input, 2, 0, 11), true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"x has shape (2, 5, 11), wanted (B, T, 12)");
+	ck_refused(layer_forward_loop(s.layer,
+			tensor_narrow(s.input, 1, 0, 4), true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"output has shape (2, 5, 12), wanted (2, 4, 12)");
+	s.layer->head[1] = NULL;
+	ck_refused(layer_forward_loop(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"slot 1 holds no head");
+	ck_refused(layer_contribution(s.layer, 3, s.result.concat,
+			s.result.output, &error), MH_ESHAPE,
+			"head 3 of a layer with 3 heads");
+	ck_refused(layer_enter(s.layer, 3, s.layer->head[0], &error),
+			MH_ESHAPE, "slot 3 of a layer with 3 heads");
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(a_workspace_that_may_not_grow_stops_the_layer_cleanly)
+{
+	struct bench s;
+
+	bench_set(&s, 2, 5, 3, 4);
+	s.workspace.limit = 64;
+	ck_assert_int_eq(layer_forward_loop(s.layer, s.input, true,
+			&s.result, &s.workspace, NULL), MH_EMEMORY);
+	ck_assert_uint_eq(s.workspace.asked, 0);
+	s.workspace.limit = 0;
+	bench_run(&s, true);
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(a_head_entered_twice_is_counted_once_and_named_twice)
+{
+	struct bench s;
+
+	bench_set(&s, 1, 5, 3, 4);
+	ck_ok(layer_enter(s.layer, 2, s.layer->head[0], NULL));
+	ck_assert_uint_eq(s.layer->registry.count, 10);
+	ck_assert_uint_eq(registry_numbers(&s.layer->registry),
+			2 * 3 * 4 * 12 + 12 * 12);
+	ck_assert_uint_eq(registry_first(&s.layer->registry, 7), 1);
+	ck_assert_uint_eq(registry_first(&s.layer->registry, 6), 6);
+	bench_run(&s, true);
+	for (size_t i = 0; i < 5 * 5; i++)
+		ck_assert(s.weights[2 * 25 + i] == s.weights[i]);
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(a_head_beside_the_registry_runs_but_is_missed)
+{
+	struct bench s;
+	struct head *stray;
+
+	bench_set(&s, 1, 5, 3, 4);
+	layer_free(s.layer);
+	ck_ok(layer_frame(12, 3, &s.layer, NULL));
+	for (size_t h = 0; h < 2; h++)
+		ck_ok(layer_enter(s.layer, h, &s.layer->own[h], NULL));
+	stray = s.layer->head[2] = &s.layer->own[2];
+	layer_randomize(s.layer, 4);
+	ck_assert(AT(stray->query.value, 0, 0) == 0);   /* not reached */
+	ck_assert_uint_eq(registry_numbers(&s.layer->registry),
+			2 * 3 * 4 * 12 + 12 * 12);
+	AT(stray->key.gradient, 1, 1) = 5;
+	AT(s.layer->own[1].key.gradient, 1, 1) = 5;
+	registry_zero_gradients(&s.layer->registry);
+	ck_assert(AT(stray->key.gradient, 1, 1) == 5);
+	ck_assert(AT(s.layer->own[1].key.gradient, 1, 1) == 0);
+	bench_run(&s, true);            /* and yet it runs: */
+	ck_near(s.weights[2 * 25 + 4 * 5], 0.2L, 1);
+	bench_free(&s);
+}
+END_TEST
+
 START_TEST(contributions_add_up_and_ablation_removes_one)
 {
 	struct bench s;
@@ -175,9 +319,8 @@ START_TEST(contributions_add_up_and_ablation_removes_one)
 	bench_set(&s, 2, 5, 3, 4);
 	bench_run(&s, true);
 	for (size_t h = 0; h < 3; h++)
-		ck_assert_int_eq(layer_contribution(s.layer, h,
-				s.result.concat, tensor_view(share[h], 3,
-				wide), NULL), MH_OK);
+		ck_ok(layer_contribution(s.layer, h, s.result.concat,
+				tensor_view(share[h], 3, wide), NULL));
 	for (size_t t = 0; t < 2 * 5; t++)
 		for (size_t c = 0; c < 12; c++) {
 			size_t i = t * 12 + c;
@@ -198,165 +341,6 @@ START_TEST(contributions_add_up_and_ablation_removes_one)
 }
 END_TEST
 
-START_TEST(the_registry_lists_every_parameter_in_order)
-{
-	static const char *const names[] = {
-		"out_proj.weight", "heads.0.query.weight",
-		"heads.0.key.weight", "heads.0.value.weight",
-		"heads.1.query.weight", "heads.1.key.weight",
-		"heads.1.value.weight"
-	};
-	struct layer *layer;
-
-	ck_assert_int_eq(layer_create(8, 2, &layer, NULL), MH_OK);
-	ck_assert_uint_eq(layer->registry.count, 7);
-	for (int i = 0; i < 7; i++)
-		ck_assert_str_eq(layer->registry.entries[i].name, names[i]);
-	ck_assert_uint_eq(registry_numbers(&layer->registry), 256);
-	ck_assert_ptr_eq(registry_find(&layer->registry,
-			names[5])->parameter, &layer->own[1].key);
-	ck_assert_ptr_null(registry_find(&layer->registry, "heads.2.key"));
-	layer_free(layer);
-}
-END_TEST
-
-START_TEST(a_head_entered_twice_is_counted_once_and_named_twice)
-{
-	struct bench s;
-
-	bench_set(&s, 1, 5, 3, 4);
-	ck_assert_int_eq(layer_enter(s.layer, 2, s.layer->head[0], NULL),
-			0);
-	ck_assert_uint_eq(s.layer->registry.count, 10);
-	ck_assert_uint_eq(registry_numbers(&s.layer->registry),
-			2 * 3 * 4 * 12 + 12 * 12);
-	ck_assert_uint_eq(registry_first(&s.layer->registry, 7), 1);
-	ck_assert_uint_eq(registry_first(&s.layer->registry, 6), 6);
-	bench_run(&s, true);
-	for (size_t i = 0; i < 5 * 5; i++)
-		ck_assert(s.weights[2 * 25 + i] == s.weights[i]);
-	bench_free(&s);
-}
-END_TEST
-
-START_TEST(a_head_beside_the_registry_runs_but_is_missed)
-{
-	struct bench s;
-	struct head *stray;
-
-	bench_set(&s, 1, 5, 3, 4);
-	layer_free(s.layer);
-	ck_assert_int_eq(layer_frame(12, 3, &s.layer, NULL), MH_OK);
-	for (size_t h = 0; h < 2; h++)
-		ck_assert_int_eq(layer_enter(s.layer, h, &s.layer->own[h],
-				NULL), MH_OK);
-	stray = s.layer->head[2] = &s.layer->own[2];
-	layer_randomize(s.layer, 4);
-	ck_assert(AT(stray->query.value, 0, 0) == 0);   /* not reached */
-	ck_assert_uint_eq(registry_numbers(&s.layer->registry),
-			2 * 3 * 4 * 12 + 12 * 12);
-	AT(stray->key.gradient, 1, 1) = 5;
-	AT(s.layer->own[1].key.gradient, 1, 1) = 5;
-	registry_zero_gradients(&s.layer->registry);
-	ck_assert(AT(stray->key.gradient, 1, 1) == 5);
-	ck_assert(AT(s.layer->own[1].key.gradient, 1, 1) == 0);
-	bench_run(&s, true);            /* and yet it runs: */
-	ck_near(s.weights[2 * 25 + 4 * 5], 0.2L, 1);
-	bench_free(&s);
-}
-END_TEST
-
-START_TEST(a_new_layer_is_random_within_its_bound)
-{
-	struct layer *layer;
-	real bound = 1 / sqrt((real)12), least = 0, most = 0;
-
-	ck_assert_int_eq(layer_create(12, 3, &layer, NULL), MH_OK);
-	layer_randomize(layer, 6);
-	for (size_t i = 0; i < 4 * 144; i++) {
-		least = fmin(least, layer->memory[i]);
-		most = fmax(most, layer->memory[i]);
-	}
-	for (size_t i = 4 * 144; i < 8 * 144; i++)
-		ck_assert(layer->memory[i] == 0);       /* gradients */
-	ck_assert(least >= -bound && least < (real)-0.95 * bound);
-	ck_assert(most <= bound && most > (real)0.95 * bound);
-	layer_free(layer);
-}
-END_TEST
-
-static void ck_refused(size_t width, size_t heads, enum status status,
-		const char *sentence)
-{
-	struct error error = { 0 };
-	struct layer *layer;
-
-	ck_assert_int_eq(layer_create(width, heads, &layer, &error),
-			status);
-	ck_assert_ptr_null(layer);
-	ck_assert_str_eq(error.message, sentence);
-}
-
-START_TEST(widths_that_heads_cannot_share_are_refused)
-{
-	ck_refused(6, 4, MH_ESHAPE, "width 6 does not divide into 4 heads");
-	ck_refused(6, 0, MH_ESHAPE,
-			"a layer needs width and heads, got width 6 and 0 heads");
-	ck_refused(0, 2, MH_ESHAPE,
-			"a layer needs width and heads, got width 0 and 2 heads");
-	ck_refused((size_t)1 << 40, 2, MH_ESIZE,
-			"a layer of width 1099511627776 has more parameters than"
-			" memory has addresses");
-}
-END_TEST
-
-START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
-{
-	struct bench s;
-	struct error error = { 0 };
-	struct tensor narrow;
-
-	bench_set(&s, 2, 5, 3, 4);
-	narrow = tensor_narrow(s.input, 2, 0, 11);
-	ck_assert_int_eq(layer_forward_loop(s.layer, narrow, true,
-			&s.result, &s.workspace, &error), MH_ESHAPE);
-	ck_assert_str_eq(error.message,
-			"x has shape (2, 5, 11), wanted (B, T, 12)");
-	s.input = tensor_narrow(s.input, 1, 0, 4);
-	ck_assert_int_eq(layer_forward_loop(s.layer, s.input, true,
-			&s.result, &s.workspace, &error), MH_ESHAPE);
-	ck_assert_str_eq(error.message,
-			"output has shape (2, 5, 12), wanted (2, 4, 12)");
-	s.layer->head[1] = NULL;
-	ck_assert_int_eq(layer_forward_loop(s.layer, s.input, true,
-			&s.result, &s.workspace, &error), MH_ESHAPE);
-	ck_assert_str_eq(error.message, "slot 1 holds no head");
-	ck_assert_int_eq(layer_contribution(s.layer, 3, s.result.concat,
-			s.result.output, &error), MH_ESHAPE);
-	ck_assert_str_eq(error.message, "head 3 of a layer with 3 heads");
-	ck_assert_int_eq(layer_enter(s.layer, 3, s.layer->head[0], &error),
-			MH_ESHAPE);
-	ck_assert_str_eq(error.message, "slot 3 of a layer with 3 heads");
-	bench_free(&s);
-}
-END_TEST
-
-START_TEST(a_workspace_that_may_not_grow_stops_the_layer_cleanly)
-{
-	struct bench s;
-	struct error error = { 0 };
-
-	bench_set(&s, 2, 5, 3, 4);
-	s.workspace.limit = 64;
-	ck_assert_int_eq(layer_forward_loop(s.layer, s.input, true,
-			&s.result, &s.workspace, &error), MH_EMEMORY);
-	ck_assert_uint_eq(s.workspace.asked, 0);
-	s.workspace.limit = 0;
-	bench_run(&s, true);
-	bench_free(&s);
-}
-END_TEST
-
 START_TEST(the_fixture_is_mixed_as_by_hand)
 {
 	static const double want[] = { 40/7., 6/7., 12/7., 26/7. };
@@ -364,7 +348,7 @@ START_TEST(the_fixture_is_mixed_as_by_hand)
 	struct fixture f;
 
 	fixture_set(&f);
-	ck_assert_int_eq(fixture_run_layer(&f, NULL), MH_OK);
+	ck_ok(fixture_run_layer(&f, NULL));
 	for (int c = 0; c < 4; c++) {
 		ck_near(f.projected[2][c], want[c], 8);
 		ck_near(f.contribution[1][2][c], share[c], 8);

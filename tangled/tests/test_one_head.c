@@ -7,6 +7,114 @@
 #include "support.h"
 
 /* tests of one head */
+START_TEST(the_divisor_is_the_root_of_the_head_width)
+{
+	real ones[9], score;
+	struct tensor row = tensor_view(ones, 2, (size_t[]){ 1, 9 });
+
+	for (int i = 0; i < 9; i++)
+		ones[i] = 1;
+	ck_ok(attention_scores(row, row, tensor_view(&score, 2,
+			(size_t[]){ 1, 1 }), NULL));
+	ck_assert(score == 3);
+}
+END_TEST
+
+START_TEST(rows_of_weights_are_distributions_over_the_past)
+{
+	enum { N = 5 };
+	real memory[N * N];
+	struct tensor s = noise(memory, 2, (size_t[]){ N, N }, 3);
+
+	attention_mask(s);
+	softmax_rows(s);
+	for (size_t i = 0; i < N; i++) {
+		real sum = 0;
+
+		for (size_t j = 0; j < N; j++) {
+			if (j > i)
+				ck_assert(AT(s, i, j) == 0);
+			else
+				ck_assert(AT(s, i, j) > 0);
+			sum += AT(s, i, j);
+		}
+		ck_near(sum, 1, N);
+	}
+}
+END_TEST
+
+START_TEST(large_scores_keep_their_exact_softmax)
+{
+	real memory[] = { 1000, 1000, -200, -200, -20000, 0, 0, -20000 };
+	real wanted[] = { .5, .5, .5, .5, 0, 1, 1, 0 };
+
+	softmax_rows(tensor_view(memory, 2, (size_t[]){ 4, 2 }));
+	for (int i = 0; i < 8; i++)
+		ck_assert(memory[i] == wanted[i]);
+}
+END_TEST
+
+START_TEST(a_very_negative_score_is_not_a_masked_one)
+{
+	real queries[] = { -20000, 0 }, keys[] = { 1, 0 };
+	real values[] = { 1, 100 }, scores[4], out[2];
+	const size_t column[] = { 2, 1 }, square[] = { 2, 2 };
+	struct tensor s = tensor_view(scores, 2, square);
+
+	ck_ok(attention_scores(tensor_view(queries, 2, column),
+			tensor_view(keys, 2, column), s, NULL));
+	attention_mask(s);
+	softmax_rows(s);
+	attention_mix(s, tensor_view(values, 2, column), true,
+			tensor_view(out, 2, column));
+	ck_assert(out[0] == 1);
+	ck_assert(out[1] == (real)50.5);
+}
+END_TEST
+
+START_TEST(a_workspace_lends_disjoint_memory_and_takes_it_back)
+{
+	struct workspace workspace = { 0 };
+	struct workspace_mark mark;
+	struct tensor a, b, c, d;
+	const size_t small[] = { 3 }, large[] = { 1 << 17 };
+
+	ck_ok(workspace_take(&workspace, 1, small, &a, NULL));
+	mark = workspace_mark(&workspace);
+	ck_ok(workspace_take(&workspace, 1, large, &b, NULL));
+	ck_ok(workspace_take(&workspace, 1, small, &c, NULL));
+	ck_assert(a.data + 3 <= b.data || b.data + (1 << 17) <= a.data);
+	ck_assert(c.data != a.data);
+	ck_assert(c.data >= b.data + (1 << 17) || c.data + 3 <= b.data);
+	workspace_release(&workspace, mark);
+	ck_ok(workspace_take(&workspace, 1, large, &d, NULL));
+	ck_assert(d.data == b.data);
+	workspace_free(&workspace);
+}
+END_TEST
+
+START_TEST(a_limit_is_respected_and_leaves_the_workspace_usable)
+{
+	struct workspace workspace = { .limit = 256 };
+	const size_t large[] = { 1 << 10 }, small[] = { 8 };
+	const size_t huge[] = { SIZE_MAX, 2 };
+	struct error error = { 0 };
+	struct tensor t;
+
+	ck_assert_int_eq(workspace_take(&workspace, 1, large, &t, &error),
+			MH_EMEMORY);
+	ck_assert_ptr_nonnull(strstr(error.message,
+			"no memory: the workspace holds 0 bytes and needs"));
+	ck_ok(workspace_take(&workspace, 1, small, &t, &error));
+	ck_assert_uint_le(workspace.held, 256);
+	ck_assert_int_eq(workspace_take(&workspace, 2, huge, &t, &error),
+			MH_ESIZE);
+	ck_assert_ptr_nonnull(strstr(error.message,
+			"too large to address"));
+	workspace_free(&workspace);
+}
+END_TEST
+
 enum { T = 5, C = 7, D = 3, NEAR = 2 * D * C * C * C };
 
 static real x_memory[T * C], in_proj[3 * D * C];
@@ -38,34 +146,13 @@ START_TEST(a_head_agrees_with_the_oracle)
 			(size_t[]){ T, T });
 	struct tensor out = tensor_view(out_memory, 2, (size_t[]){ T, D });
 
-	ck_assert_int_eq(attention_head(head, x, causal, weights, out,
-			&workspace, NULL), MH_OK);
+	ck_ok(attention_head(head, x, causal, weights, out, &workspace,
+			NULL));
 	for (size_t i = 0; i < T * T; i++)
 		ck_near(weights_memory[i], true_weights[i], NEAR);
 	for (size_t i = 0; i < T * D; i++)
 		ck_near(out_memory[i], true_out[i], NEAR);
 	workspace_free(&workspace);
-}
-END_TEST
-
-START_TEST(rows_of_weights_are_distributions_over_the_past)
-{
-	struct tensor s = noise(weights_memory, 2, (size_t[]){ T, T }, 3);
-
-	attention_mask(s);
-	softmax_rows(s);
-	for (size_t i = 0; i < T; i++) {
-		real sum = 0;
-
-		for (size_t j = 0; j < T; j++) {
-			if (j > i)
-				ck_assert(AT(s, i, j) == 0);
-			else
-				ck_assert(AT(s, i, j) > 0);
-			sum += AT(s, i, j);
-		}
-		ck_near(sum, 1, T);
-	}
 }
 END_TEST
 
@@ -78,53 +165,9 @@ START_TEST(without_a_mask_the_future_is_read)
 			T });
 	struct tensor out = tensor_view(out_memory, 2, (size_t[]){ T, D });
 
-	ck_assert_int_eq(attention_head(head, x, false, w, out, &workspace,
-			NULL), MH_OK);
+	ck_ok(attention_head(head, x, false, w, out, &workspace, NULL));
 	ck_assert(AT(w, 0, T - 1) > 0);
 	workspace_free(&workspace);
-}
-END_TEST
-
-START_TEST(large_scores_keep_their_exact_softmax)
-{
-	real memory[] = { 1000, 1000, -200, -200, -20000, 0, 0, -20000 };
-	real wanted[] = { .5, .5, .5, .5, 0, 1, 1, 0 };
-
-	softmax_rows(tensor_view(memory, 2, (size_t[]){ 4, 2 }));
-	for (int i = 0; i < 8; i++)
-		ck_assert(memory[i] == wanted[i]);
-}
-END_TEST
-
-START_TEST(a_very_negative_score_is_not_a_masked_one)
-{
-	real queries[] = { -20000, 0 }, keys[] = { 1, 0 };
-	real values[] = { 1, 100 }, scores[4], out[2];
-	const size_t column[] = { 2, 1 }, square[] = { 2, 2 };
-	struct tensor s = tensor_view(scores, 2, square);
-
-	ck_assert_int_eq(attention_scores(tensor_view(queries, 2, column),
-			tensor_view(keys, 2, column), s,
-			NULL), MH_OK);
-	attention_mask(s);
-	softmax_rows(s);
-	attention_mix(s, tensor_view(values, 2, column), true,
-			tensor_view(out, 2, column));
-	ck_assert(out[0] == 1);
-	ck_assert(out[1] == (real)50.5);
-}
-END_TEST
-
-START_TEST(the_divisor_is_the_root_of_the_head_width)
-{
-	real ones[9], score;
-	struct tensor row = tensor_view(ones, 2, (size_t[]){ 1, 9 });
-
-	for (int i = 0; i < 9; i++)
-		ones[i] = 1;
-	ck_assert_int_eq(attention_scores(row, row, tensor_view(&score, 2,
-			(size_t[]){ 1, 1 }), NULL), MH_OK);
-	ck_assert(score == 3);
 }
 END_TEST
 
@@ -140,11 +183,9 @@ START_TEST(what_is_not_finite_stays_behind_the_mask)
 	struct tensor second = tensor_view(out_memory, 2,
 			(size_t[]){ T, D });
 
-	ck_assert_int_eq(attention_head(head, x, true, w, first, &workspace,
-			NULL), MH_OK);
+	ck_ok(attention_head(head, x, true, w, first, &workspace, NULL));
 	AT(x, T - 1, 0) = _i ? (real)INFINITY : (real)NAN;
-	ck_assert_int_eq(attention_head(head, x, true, w, second,
-			&workspace, NULL), MH_OK);
+	ck_ok(attention_head(head, x, true, w, second, &workspace, NULL));
 	ck_assert_mem_eq(before, out_memory, (T - 1) * D * sizeof(real));
 	for (size_t c = 0; c < D; c++)
 		ck_assert(isnan(AT(second, T - 1, c)));
@@ -163,8 +204,7 @@ START_TEST(a_second_call_asks_the_system_for_nothing)
 	size_t held;
 
 	for (int call = 0; call < 3; call++) {
-		ck_assert_int_eq(attention_head(head, x, true, w, out,
-				&workspace, NULL), MH_OK);
+		ck_ok(attention_head(head, x, true, w, out, &workspace, NULL));
 		ck_assert_uint_eq(workspace.asked, 0);
 		if (call == 0)
 			held = workspace.held;
@@ -178,52 +218,9 @@ START_TEST(a_second_call_asks_the_system_for_nothing)
 }
 END_TEST
 
-START_TEST(a_workspace_lends_disjoint_memory_and_takes_it_back)
-{
-	struct workspace workspace = { 0 };
-	struct workspace_mark mark;
-	struct tensor a, b, c, d;
-	const size_t small[] = { 3 }, large[] = { 1 << 17 };
-
-	ck_assert_int_eq(workspace_take(&workspace, 1, small, &a, NULL), 0);
-	mark = workspace_mark(&workspace);
-	ck_assert_int_eq(workspace_take(&workspace, 1, large, &b, NULL), 0);
-	ck_assert_int_eq(workspace_take(&workspace, 1, small, &c, NULL), 0);
-	ck_assert(a.data + 3 <= b.data || b.data + (1 << 17) <= a.data);
-	ck_assert(c.data != a.data);
-	ck_assert(c.data >= b.data + (1 << 17) || c.data + 3 <= b.data);
-	workspace_release(&workspace, mark);
-	ck_assert_int_eq(workspace_take(&workspace, 1, large, &d, NULL), 0);
-	ck_assert(d.data == b.data);
-	workspace_free(&workspace);
-}
-END_TEST
-
-START_TEST(a_limit_is_respected_and_leaves_the_workspace_usable)
-{
-	struct workspace workspace = { .limit = 256 };
-	struct error error = { 0 };
-	struct tensor t;
-
-	ck_assert_int_eq(workspace_take(&workspace, 1, (size_t[]){ 100 },
-			&t, &error), MH_EMEMORY);
-	ck_assert_ptr_nonnull(strstr(error.message, "no memory: the"
-			" workspace holds 0 bytes and needs"));
-	ck_assert_int_eq(workspace_take(&workspace, 1, (size_t[]){ 8 }, &t,
-			&error), MH_OK);
-	ck_assert_uint_le(workspace.held, 256);
-	ck_assert_int_eq(workspace_take(&workspace, 2, (size_t[]){ SIZE_MAX,
-			2 }, &t, &error), MH_ESIZE);
-	ck_assert_ptr_nonnull(strstr(error.message,
-			"too large to address"));
-	workspace_free(&workspace);
-}
-END_TEST
-
 START_TEST(a_head_that_does_not_fit_is_refused_before_it_writes)
 {
 	struct workspace workspace = { 0 };
-	struct error error = { 0 };
 	struct tensor x;
 	struct projections head = random_head(true, &x);
 	struct tensor w = tensor_view(weights_memory, 2, (size_t[]){ T,
@@ -232,20 +229,16 @@ START_TEST(a_head_that_does_not_fit_is_refused_before_it_writes)
 
 	out_memory[0] = w.data[0] = 77;
 	head.key = tensor_narrow(head.key, 1, 0, C - 1);
-	ck_assert_int_eq(attention_head(head, x, true, w, out, &workspace,
-			&error), MH_ESHAPE);
-	ck_assert_str_eq(error.message,
+	ck_refused(attention_head(head, x, true, w, out, &workspace,
+			&error), MH_ESHAPE,
 			"the key weight has shape (3, 6), wanted (3, 7)");
 	head = random_head(true, &x);
-	ck_assert_int_eq(attention_head(head, x, true, w,
-			tensor_narrow(out, 0, 0, T - 1), &workspace,
-			&error), MH_ESHAPE);
-	ck_assert_str_eq(error.message,
+	ck_refused(attention_head(head, x, true, w, tensor_narrow(out, 0, 0,
+			T - 1), &workspace, &error), MH_ESHAPE,
 			"out has shape (4, 3), wanted (5, 3)");
 	head.query = tensor_narrow(head.query, 0, 0, 0);
-	ck_assert_int_eq(attention_head(head, x, true, w, out, &workspace,
-			&error), MH_ESHAPE);
-	ck_assert_str_eq(error.message, "a head of width 0 has no scores");
+	ck_refused(attention_head(head, x, true, w, out, &workspace,
+			&error), MH_ESHAPE, "a head of width 0 has no scores");
 	ck_assert(out_memory[0] == 77 && w.data[0] == 77);
 	ck_assert_uint_eq(workspace.held, 0);
 }

@@ -31,10 +31,10 @@ static void write_record(const char *path, double value, bool finish)
 {
 	struct record record;
 
-	ck_assert_int_eq(record_open(&record, path, false, NULL), MH_OK);
+	ck_ok(record_open(&record, path, false, NULL));
 	RECORD(&record, EXACT, "1", value, "answer");
 	if (finish)
-		ck_assert_int_eq(record_close(&record, NULL), MH_OK);
+		ck_ok(record_close(&record, NULL));
 	else
 		record_abandon(&record);
 }
@@ -62,11 +62,9 @@ END_TEST
 START_TEST(a_folder_that_does_not_exist_is_refused_by_name)
 {
 	struct record record;
-	struct error error = { 0 };
 
-	ck_assert_int_eq(record_open(&record, "/nowhere/at/all", false,
-			&error), MH_EFILE);
-	ck_assert_str_eq(error.message, "cannot write /nowhere/at/all.new: "
+	ck_refused(record_open(&record, "/nowhere/at/all", false, &error),
+			MH_EFILE, "cannot write /nowhere/at/all.new: "
 			"No such file or directory");
 	record_abandon(&record);
 }
