@@ -1,28 +1,28 @@
-# Where each coordinate of the fixture's last output comes from: one bar for
-# each head, and a mark where their sum, the output, lies.
-array zero[4]; array one[4]; array total[4]
-do for [c=0:3] {
-	zero[c+1] = recorded(sprintf("fixture.contribution0.last.%d", c))
-	one[c+1]  = recorded(sprintf("fixture.contribution1.last.%d", c))
-	total[c+1]  = recorded(sprintf("fixture.output.last.%d", c))
-}
-set xrange [-0.6:3.9]
-set yrange [-2.9:6.6]
-set xtics ("$Y_0 = a+c$" 0, "$Y_1 = b-e$" 1, "$Y_2 = a-c$" 2, "$Y_3 = b+e$" 3) offset 0,0.2
-set ytics -2,2,6 nomirror
+# Where each coordinate of the fixture's last output comes from: a bar for each
+# head's contribution, and an outlined bar for their sum, which is the output.
+set terminal cairolatex pdf colortext size 10.8cm,6.4cm fontscale 0.8 linewidth 1 transparent
+set output output
+set xrange [-0.55:3.55]
+set yrange [-3:6.9]
+set xtics ("$Y_0=a+c$" 0, "$Y_1=b-e$" 1, "$Y_2=a-c$" 2, "$Y_3=b+e$" 3) offset 0,0.2
+set ytics -2,2,6
 set grid ytics lc rgb 0xDDDDDD lw 0.6
-set xzeroaxis lc rgb ink lw 1
-set ylabel "coordinate of the output"
-set style fill solid 1.0 noborder
+set xzeroaxis lt 1 lc rgb ink lw 1
+set ylabel "coordinate of the output" offset 1,0
 do for [c=0:3] {
-	set object rect from c-0.32,0 to c-0.06,zero[c+1] fc rgb headzero
-	set object rect from c+0.06,0 to c+0.32,one[c+1] fc rgb headone
-	set label sprintf("%.2f", zero[c+1]) at c-0.19,zero[c+1] center offset 0,0.6 tc rgb headzero
-	set label sprintf("%.2f", one[c+1]) at c+0.19,one[c+1] center offset 0,(one[c+1] < 0 ? -0.6 : 0.6) tc rgb headone
-	set arrow from c-0.36,total[c+1] to c+0.36,total[c+1] nohead lc rgb ink lw 2.5 front
-	set label sprintf("%.2f", total[c+1]) at c+0.39,total[c+1] left tc rgb ink front
+	do for [bar=0:2] {
+		y = recorded(sprintf("fixture.%s.last.%d", word("contribution0 contribution1 output", bar+1), c))
+		x = c + 0.29*(bar-1)
+		colour = bar == 0 ? headzero : bar == 1 ? headone : ink
+		if (bar < 2) {
+			set object rect from x-0.13,0 to x+0.13,y fc rgb colour fs solid 1 noborder
+		} else {
+			set object rect from x-0.13,0 to x+0.13,y fc rgb 0xFFFFFF fs solid 1 border lc rgb ink lw 1.5
+		}
+		set label sprintf("$%.2f$", y) at x,y center offset 0,(y < 0 ? -0.65 : 0.65) tc rgb colour front
+	}
 }
-set label "head 0" at -0.19,1.8 center rotate by 90 tc rgb 0xFFFFFF front
-set label "head 1" at 0.19,1.0 center rotate by 90 tc rgb 0x000000 front
-set label "output" at -0.42,total[1] right tc rgb ink front
+set label "head 0" at -0.29,0.25 left rotate by 90 tc rgb 0xFFFFFF front
+set label "head 1" at 0,0.25 left rotate by 90 tc rgb 0x000000 front
+set label "output" at 0.29,0.25 left rotate by 90 tc rgb ink front
 plot NaN

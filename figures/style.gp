@@ -1,6 +1,6 @@
 # style.gp: what all figures share. Called with `record` and `output` set.
 # The terminal leaves all text to LaTeX, so figures speak in the book's type.
-set terminal cairolatex pdf size 10.8cm,5.2cm fontscale 0.8 linewidth 1 transparent
+set terminal cairolatex pdf colortext size 10.8cm,5.2cm fontscale 0.8 linewidth 1 transparent
 set output output
 
 # The value recorded under a key. A missing one is complained of on standard

@@ -24,12 +24,12 @@ static enum status measure_views(struct record *record,
 
 	for (int i = 0; i < 12; i++)
 		number[i] = (real)i;
-	for (int axis = 0; axis < 3; axis++) {
+	for (int axis = 0; axis < 3; axis++)
 		RECORD(record, EXACT, "elements", view.stride[axis],
 				"views.stride.%d", axis);
+	for (int axis = 0; axis < 3; axis++)
 		RECORD(record, EXACT, "elements", swapped.stride[axis],
 				"views.swapped.stride.%d", axis);
-	}
 	RECORD(record, EXACT, "1", AT(view, 1, 0, 1),
 			"views.element.1.0.1");
 	tensor_contiguous(swapped, copy);
