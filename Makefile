@@ -58,7 +58,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check lab keys figures snapshots certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures snapshots certify lint clean help
 all: $(PDF)
 	@echo "$(PDF) is up to date"
 
@@ -142,10 +142,13 @@ $(BUILD)/suite-single: $(addprefix $(BUILD)/single/,$(SUITE_OBJ))
 # ---- run --------------------------------------------------------------------
 
 check: $(BUILD)/suite-double $(BUILD)/suite-single $(BUILD)/multihead \
-       $(BUILD)/tangled.stamp  ## run the suite, both precisions, and the golden lab; CHAPTER=10 runs one
+       $(BUILD)/tangled.stamp  ## run the suite, both precisions, and compare with the golden output; CHAPTER=10 runs one suite
 	@echo "double:"; $(BUILD)/suite-double $(CHAPTER)
 	@echo "float:"; $(BUILD)/suite-single $(CHAPTER)
-	$(if $(CHAPTER)$(SNAPSHOT),,@tools/compare-lab $(BUILD)/multihead tests/golden/lab-output.txt)
+	$(if $(CHAPTER)$(SNAPSHOT),,@tools/golden check $(BUILD)/multihead tests/golden)
+
+golden: $(BUILD)/multihead  ## make the golden copies anew, after a change that was meant
+	@tools/golden write $(BUILD)/multihead tests/golden && git --no-pager diff --stat tests/golden
 
 lab: $(BUILD)/lab-output.txt  ## run the lab and show what it prints
 	@cat $<

@@ -41,6 +41,12 @@ void fixture_set(struct fixture *f)
 	memcpy(f->out_proj, rows, sizeof rows);
 }
 
+void fixture_silence(struct fixture *f)
+{
+	for (size_t t = 0; t < FIXTURE_T; t++)
+		f->x[t][0] = 0;
+}
+
 struct tensor fixture_rows(void *array, size_t columns)
 {
 	const size_t shape[] = { FIXTURE_T, columns };

@@ -29,6 +29,9 @@ struct fixture {
 /* Set the hand-chosen input and weights, and no results. */
 void fixture_set(struct fixture *f);
 
+/* Set the query feature of every position to zero. */
+void fixture_silence(struct fixture *f);
+
 /* Run both heads under the causal mask, filling scores, weights and
  * output. MH_EMEMORY if there is no room for intermediates. */
 enum status fixture_run_heads(struct fixture *f, struct error *error);

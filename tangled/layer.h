@@ -78,7 +78,8 @@ enum status layer_enter(struct layer *layer, size_t slot,
  * order of the registry, each parameter once. */
 void layer_randomize(struct layer *layer, uint64_t seed);
 
-/* What a forward pass hands back, in memory of the caller. */
+/* What a forward pass hands back, in memory of the caller. Weights and
+ * concatenation are for looking at: only the output is owed. */
 struct forward {
 	struct tensor output;           /* (B,T,C) */
 	struct tensor weights;          /* (B,H,T,T) */

@@ -6,13 +6,9 @@
 #include "fixture.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "layer.h"
-
-static void record_mix(struct record *record, struct fixture *f,
-		const char *name);
-
-#include <string.h>
 
 /* measurements */
 static enum status measure_views(struct record *record,
@@ -101,23 +97,13 @@ static enum status measure_fixture(struct record *record,
 
 	fixture_set(&fixture);
 	fixture_set(&silent);
-	for (size_t t = 0; t < FIXTURE_T; t++)
-		silent.x[t][0] = 0;     /* the query feature */
+	fixture_silence(&silent);
 	status = fixture_run_heads(&fixture, error);
 	if (!status)
 		status = fixture_run_heads(&silent, error);
 	for (size_t h = 0; h < FIXTURE_H && !status; h++) {
 		record_head(record, &fixture, "fixture", h);
 		record_head(record, &silent, "zeroquery", h);
-	}
-	/* measure more of the fixture */
-	if (!status)
-		status = fixture_run_layer(&fixture, error);
-	if (!status)
-		status = fixture_run_layer(&silent, error);
-	if (!status) {
-		record_mix(record, &fixture, "fixture");
-		record_mix(record, &silent, "zeroquery");
 	}
 	return status;
 }
@@ -135,11 +121,30 @@ static void record_mix(struct record *record, struct fixture *f,
 	snprintf(prefix, sizeof prefix, "%s.sum", name);
 	RECORD_ROWS(record, fixture_rows(f->sum, FIXTURE_D), prefix);
 	for (size_t h = 0; h < FIXTURE_H; h++) {
-		snprintf(prefix, sizeof prefix, "%s.contribution%zu", name,
-				h);
+		snprintf(prefix, sizeof prefix, "%s.contribution%zu",
+				name, h);
 		RECORD_ROWS(record, fixture_rows(f->contribution[h], C),
 				prefix);
 	}
+}
+
+static enum status measure_mix(struct record *record,
+		struct error *error)
+{
+	struct fixture fixture, silent;
+	enum status status;
+
+	fixture_set(&fixture);
+	fixture_set(&silent);
+	fixture_silence(&silent);
+	status = fixture_run_layer(&fixture, error);
+	if (!status)
+		status = fixture_run_layer(&silent, error);
+	if (!status) {
+		record_mix(record, &fixture, "fixture");
+		record_mix(record, &silent, "zeroquery");
+	}
+	return status;
 }
 
 enum { REG_T = 3, REG_C = 8, REG_H = 2, REG_NUMBERS =
@@ -230,6 +235,8 @@ enum status measure(struct record *record, struct error *error)
 	if (!status)
 		status = measure_fixture(record, error);
 
+	if (!status)
+		status = measure_mix(record, error);
 	if (!status)
 		status = measure_registry(record, error);
 	return status;

@@ -21,6 +21,7 @@
 #define fixture_run_heads MH_NAME(fixture_run_heads)
 #define fixture_run_layer MH_NAME(fixture_run_layer)
 #define fixture_set MH_NAME(fixture_set)
+#define fixture_silence MH_NAME(fixture_silence)
 #define fixture_weight MH_NAME(fixture_weight)
 #define lab_expect MH_NAME(lab_expect)
 #define lab_part MH_NAME(lab_part)

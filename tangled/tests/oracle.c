@@ -53,6 +53,25 @@ void oracle_heads(const struct problem *p, long double *weights,
 }
 
 
+double oracle_units(const struct problem *p)
+{
+	double C = (double)p->C, d = (double)p->d, T = (double)p->T;
+	double a = 1, delta;
+
+	for (size_t x = 0; x < p->B * p->T; x++)
+		for (size_t w = 0; w < 3 * p->H * p->d; w++) {
+			double sum = 0;
+
+			for (size_t e = 0; e < p->C; e++)
+				sum += fabs((double)p->x[x * p->C + e] *
+						(double)p->in_proj[w * p->C + e]);
+			a = fmax(a, sum);
+		}
+	delta = sqrt(d) * a * a * (2 * C + d + 2);
+	return a * (2 * delta + 2 * T + 3 + C);
+}
+
+
 void oracle_output(const struct problem *p, const real *out_proj,
 		const long double *concat, long double *output)
 {

@@ -19,6 +19,11 @@ void oracle_heads(const struct problem *p, long double *weights,
 		long double *concat);
 /* more prototypes of the oracle */
 
+/* By how many epsilons weights and concat of a correct program may be
+ * off, at most. */
+double oracle_units(const struct problem *p);
+
+
 /* output (B,T,C) from concat and out_proj (C,C), where C = H d. */
 void oracle_output(const struct problem *p, const real *out_proj,
 		const long double *concat, long double *output);

@@ -60,8 +60,7 @@ START_TEST(a_silent_query_makes_both_heads_uniform)
 	struct fixture f;
 
 	fixture_set(&f);
-	for (int t = 0; t < FIXTURE_T; t++)
-		f.x[t][0] = 0;
+	fixture_silence(&f);
 	ck_ok(fixture_run_heads(&f, NULL));
 	for (int h = 0; h < FIXTURE_H; h++) {
 		ck_row(f.weights[h][2], 3, (double[]){ 1/3., 1/3., 1/3. });

@@ -121,7 +121,7 @@ START_TEST(the_loop_agrees_with_the_oracle)
 	bench_set(&s, shape[0], shape[1], shape[2], shape[3]);
 	struct problem p = { s.B, s.T, s.C, s.H, s.d, causal, s.x,
 			s.layer->in_proj.value.data };
-	double units = 8.0 * (double)(s.d * s.C * s.C * s.C);
+	double units = oracle_units(&p);
 
 	bench_run(&s, causal);
 	oracle_heads(&p, weights, concat);
@@ -130,7 +130,8 @@ START_TEST(the_loop_agrees_with_the_oracle)
 		ck_near(s.weights[i], weights[i], units);
 	for (size_t i = 0; i < s.B * s.T * s.C; i++) {
 		ck_near(s.concat[i], concat[i], units);
-		ck_near(s.output[i], output[i], units);
+		ck_near(s.output[i], output[i],
+				2 * sqrt((double)s.C) * units);
 	}
 	bench_free(&s);
 }
@@ -163,10 +164,10 @@ START_TEST(a_head_writes_its_own_columns_and_no_others)
 	bench_set(&s, 2, 5, 3, 4);
 	bench_run(&s, true);
 	memcpy(before, s.concat, sizeof before);
-	AT(s.layer->own[1].value.value, 2, 0) += 1;
+	AT(s.layer->own[2].value.value, 3, 0) += 1;
 	bench_run(&s, true);
 	for (size_t i = 0; i < 2 * 5 * 12; i++)
-		if (i % 12 == 1 * 4 + 2)
+		if (i % 12 == 2 * 4 + 3)
 			ck_assert(s.concat[i] != before[i]);
 		else
 			ck_assert(s.concat[i] == before[i]);
