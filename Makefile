@@ -20,17 +20,17 @@ WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings \
             -Wdouble-promotion -Wvla
 override CFLAGS += -std=c11 $(WARNINGS)
-LDLIBS   += -lm
+LDLIBS   += -lopenblas -lm
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
-LIBRARY  := error tensor workspace attention layer
+LIBRARY  := error tensor blas workspace attention layer
 PROGRAM  := record fixture measure lab main
 HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture measure lab)
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop record
+SUITES   := tensors one_head fixture loop packed record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
-            tests/oracle.c tests/suite.c $(SUITES:%=tests/test_%.c)
+            tests/oracle.c tests/layer_bench.h tests/layer_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
 FIGURES  := fixture-weights contributions
 

@@ -17,15 +17,18 @@ enum status attention_scores(struct tensor queries, struct tensor keys,
 	enum status status = attention_project(queries, keys, scores,
 			error);
 
-	if (status)
-		return status;
-	/* divide the scores by the root of the head width */
-	const real root = sqrt((real)queries.shape[1]);
+	if (!status)
+		attention_scale(scores, queries.shape[1]);
+	return status;
+}
+
+void attention_scale(struct tensor scores, size_t width)
+{
+	const real root = sqrt((real)width);
 
 	for (size_t i = 0; i < scores.shape[0]; i++)
 		for (size_t j = 0; j < scores.shape[1]; j++)
 			AT(scores, i, j) /= root;
-	return MH_OK;
 }
 
 void attention_mask(struct tensor scores)

@@ -20,6 +20,9 @@ enum status attention_project(struct tensor x, struct tensor weight,
 enum status attention_scores(struct tensor queries, struct tensor keys,
 		struct tensor scores, struct error *error);
 
+/* Divide dot products of so many terms by the root of that number. */
+void attention_scale(struct tensor scores, size_t width);
+
 /* How many positions, from the first on, position i of length may
  * see. */
 static inline size_t attention_visible(size_t i, size_t length,

@@ -4,7 +4,182 @@
 #include <string.h>
 
 #include "layer.h"
+/* includes of layer.c */
+#include "blas.h"
 
+/* private functions of layer */
+static enum status check_forward(const struct layer *layer,
+		struct tensor x, const struct forward *result,
+		struct error *error)
+{
+	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
+			x.shape[1] };
+	enum status status;
+
+	if (x.rank != 3 || x.shape[2] != layer->width)
+		return REFUSE(error, MH_ESHAPE, "x has shape %s, wanted"
+				" (B, T, %zu)", tensor_shape(x).text, layer->width);
+	for (size_t h = 0; h < layer->heads; h++)
+		if (!layer->head[h])
+			return REFUSE(error, MH_ESHAPE, "slot %zu holds no head",
+					h);
+	status = tensor_expect(result->output, "output", 3, x.shape, error);
+	if (!status)
+		status = tensor_expect(result->concat, "concat", 3, x.shape,
+				error);
+	if (!status)
+		status = tensor_expect(result->weights, "weights", 4, square,
+				error);
+	return status;
+}
+
+/* The rows of all heads, queries before keys before values, as one
+ * matrix (3C,C): the layer's own if that is what the slots hold. */
+static enum status stack_heads(const struct layer *layer,
+		struct tensor *stacked, struct workspace *workspace,
+		struct error *error)
+{
+	const size_t d = layer->head_width, C = layer->width;
+	bool own = true;
+
+	for (size_t h = 0; h < layer->heads; h++)
+		own &= layer->head[h] == &layer->own[h];
+	*stacked = layer->in_proj.value;
+	if (own)
+		return MH_OK;
+	/* copy the rows of every head to where they belong */
+	enum status status = workspace_take(workspace, 2, stacked->shape,
+			stacked, error);
+
+	if (status)
+		return status;
+	for (size_t h = 0; h < layer->heads; h++) {
+		const struct parameter *part[] = { &layer->head[h]->query,
+				&layer->head[h]->key, &layer->head[h]->value };
+
+		for (size_t i = 0; i < 3; i++)
+			tensor_contiguous(part[i]->value,
+					&AT(*stacked, i * C + h * d, 0));
+	}
+	return MH_OK;
+}
+
+static enum status check_contiguous(const struct forward *result,
+		struct error *error)
+{
+	if (!tensor_is_contiguous(result->output) ||
+			!tensor_is_contiguous(result->weights) ||
+			!tensor_is_contiguous(result->concat))
+		return REFUSE(error, MH_ESHAPE, "the packed path writes"
+				" contiguous results only");
+	return MH_OK;
+}
+
+/* qkv (B,T,3C) = x times the stacked rows of all heads. */
+static enum status project_packed(const struct layer *layer,
+		struct tensor x, struct tensor *qkv,
+		struct workspace *workspace, struct error *error)
+{
+	const size_t wide[] = { x.shape[0], x.shape[1], 3 * layer->width };
+	struct tensor stacked, copy, tokens, projected;
+	enum status status = stack_heads(layer, &stacked, workspace, error);
+
+	if (!status)
+		status = workspace_take(workspace, 3, wide, qkv, error);
+	if (!status && !tensor_is_contiguous(x)) {
+		status = workspace_take(workspace, 3, x.shape, &copy, error);
+		if (!status)
+			x = tensor_contiguous(x, copy.data);
+	}
+	if (!status)
+		status = tensor_merge(x, 0, &tokens, error);
+	if (!status)
+		status = tensor_merge(*qkv, 0, &projected, error);
+	if (!status)
+		status = blas_product(tokens, tensor_swap(stacked, 0, 1),
+				projected, error);
+	return status;
+}
+
+/* Third number third of qkv (B,T,3C), seen as (B,H,T,d). */
+static struct tensor head_axis(const struct layer *layer,
+		struct tensor qkv, size_t third)
+{
+	const size_t C = layer->width;
+	struct tensor t = tensor_narrow(qkv, 2, third * C, C), split;
+
+	tensor_split(t, 2, layer->heads, &split, NULL);
+	return tensor_swap(split, 1, 2);
+}
+
+/* The matrix of one head of one example. */
+static struct tensor of_head(struct tensor t, size_t b, size_t h)
+{
+	return tensor_slice(tensor_slice(t, 0, b), 0, h);
+}
+
+/* One head of one example by BLAS: q, k, v (T,d), weights (T,T), out
+ * (T,d). */
+static enum status attend(struct tensor q, struct tensor k,
+		struct tensor v, bool causal, struct tensor weights,
+		struct tensor out, struct error *error)
+{
+	enum status status = blas_product(q, tensor_swap(k, 0, 1), weights,
+			error);
+
+	if (status)
+		return status;
+	attention_scale(weights, q.shape[1]);
+	if (causal)
+		attention_mask(weights);
+	softmax_rows(weights);
+	if (tensor_finite(v))
+		return blas_product(weights, v, out, error);
+	attention_mix(weights, v, causal, out);
+	return MH_OK;
+}
+
+/* weights (B,H,T,T), and heads (B,H,T,d) from the workspace. */
+static enum status attend_packed(const struct layer *layer,
+		struct tensor qkv, bool causal, struct tensor weights,
+		struct tensor *heads, struct workspace *workspace,
+		struct error *error)
+{
+	struct tensor q = head_axis(layer, qkv, 0);
+	struct tensor k = head_axis(layer, qkv, 1);
+	struct tensor v = head_axis(layer, qkv, 2);
+	enum status status = workspace_take(workspace, 4, q.shape, heads,
+			error);
+
+	for (size_t b = 0; b < q.shape[0]; b++)
+		for (size_t h = 0; h < q.shape[1] && !status; h++)
+			status = attend(of_head(q, b, h), of_head(k, b, h),
+					of_head(v, b, h), causal,
+					of_head(weights, b, h), of_head(*heads, b, h),
+					error);
+	return status;
+}
+
+/* Set the heads (B,H,T,d) side by side, and project. */
+static enum status merge_packed(const struct layer *layer,
+		struct tensor heads, const struct forward *result,
+		struct error *error)
+{
+	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
+	struct tensor concat, tokens, output;
+	enum status status;
+
+	heads = tensor_contiguous(tensor_swap(heads, 1, 2),
+			result->concat.data);
+	status = tensor_merge(heads, 2, &concat, error);
+	if (!status)
+		status = tensor_merge(concat, 0, &tokens, error);
+	if (!status)
+		status = tensor_merge(result->output, 0, &output, error);
+	if (!status)
+		status = blas_product(tokens, mix, output, error);
+	return status;
+}
 /* functions of layer */
 struct entry *registry_find(const struct registry *registry,
 		const char *name)
@@ -202,27 +377,8 @@ enum status layer_forward_loop(const struct layer *layer,
 		struct error *error)
 {
 	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
-	enum status status;
+	enum status status = check_forward(layer, x, result, error);
 
-	/* refuse what does not fit the layer */
-	if (x.rank != 3 || x.shape[2] != layer->width)
-		return REFUSE(error, MH_ESHAPE, "x has shape %s, wanted"
-				" (B, T, %zu)", tensor_shape(x).text, layer->width);
-	for (size_t h = 0; h < layer->heads; h++)
-		if (!layer->head[h])
-			return REFUSE(error, MH_ESHAPE, "slot %zu holds no head", h);
-
-	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
-			x.shape[1] };
-
-	status = tensor_expect(result->output, "output", 3, x.shape, error);
-	if (!status)
-		status = tensor_expect(result->concat, "concat", 3, x.shape, error);
-	if (!status)
-		status = tensor_expect(result->weights, "weights", 4, square,
-		error);
-	if (status)
-		return status;
 	for (size_t b = 0; b < x.shape[0] && !status; b++) {
 		/* run every head on one example */
 		for (size_t h = 0; h < layer->heads && !status; h++) {
@@ -270,5 +426,26 @@ enum status layer_contribution(const struct layer *layer, size_t h,
 			tensor_swap(tensor_narrow(layer->out_proj.value, 1,
 					h * d, d), 0, 1),
 			tensor_slice(contribution, 0, b), error);
+	return status;
+}
+
+enum status layer_forward_packed(const struct layer *layer,
+		struct tensor x, bool causal, const struct forward *result,
+		struct workspace *workspace, struct error *error)
+{
+	struct workspace_mark mark = workspace_mark(workspace);
+	struct tensor qkv, heads;
+	enum status status = check_forward(layer, x, result, error);
+
+	if (!status)
+		status = check_contiguous(result, error);
+	if (!status)
+		status = project_packed(layer, x, &qkv, workspace, error);
+	if (!status)
+		status = attend_packed(layer, qkv, causal, result->weights,
+				&heads, workspace, error);
+	if (!status)
+		status = merge_packed(layer, heads, result, error);
+	workspace_release(workspace, mark);
 	return status;
 }

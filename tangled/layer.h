@@ -108,4 +108,13 @@ enum status layer_contribution(const struct layer *layer, size_t h,
 		struct tensor contribution,
 		struct error *error);
 
+/* What layer_forward_loop computes, by one product for all projections
+ * and BLAS for every product; it agrees with the loop within rounding.
+ * output, weights and concat must be contiguous. Vaswani et al. 2017,
+ * section 3.2.2. Returns what the loop returns, and MH_ESIZE if a size
+ * exceeds the integers of BLAS. */
+enum status layer_forward_packed(const struct layer *layer,
+		struct tensor x, bool causal, const struct forward *result,
+		struct workspace *workspace, struct error *error);
+
 #endif

@@ -222,6 +222,112 @@ static enum status measure_registry(struct record *record,
 	return status;
 }
 
+static enum status record_wrong_merge(struct record *record,
+		struct error *error)
+{
+	struct fixture fixture;
+	enum status status;
+
+	fixture_set(&fixture);
+	status = fixture_run_heads(&fixture, error);
+	if (!status)            /* (H,T,d) read as (T,C), without a swap */
+		RECORD_ROWS(record, fixture_rows(fixture.output, FIXTURE_C),
+				"wrongmerge.concat");
+	return status;
+}
+
+/* Room for what a forward pass hands back. */
+static enum status take_forward(struct workspace *room,
+		const size_t wide[], const size_t square[],
+		struct forward *result, struct error *error)
+{
+	enum status status = workspace_take(room, 3, wide, &result->output,
+			error);
+
+	if (!status)
+		status = workspace_take(room, 4, square, &result->weights,
+				error);
+	if (!status)
+		status = workspace_take(room, 3, wide, &result->concat, error);
+	return status;
+}
+
+/* The largest difference of two contiguous tensors of one shape. */
+static real epsilons(struct tensor a, struct tensor b)
+{
+	size_t count = 0;
+	real most = 0;
+
+	tensor_count(a.rank, a.shape, &count);
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, fabs(a.data[i] - b.data[i]));
+	return most / REAL_EPSILON;
+}
+
+/* A causal pass over a random layer by both paths; the largest
+ * difference of each result, in epsilons. */
+static enum status record_bits(struct record *record, int row, size_t B,
+		size_t T, size_t C, size_t H, struct error *error)
+{
+	const size_t wide[] = { B, T, C }, square[] = { B, H, T, T };
+	struct workspace room = { 0 };
+	struct layer *layer = NULL;
+	struct forward loop, packed;
+	struct tensor x;
+	enum status status = layer_create(C, H, &layer, error);
+
+	if (!status)
+		status = workspace_take(&room, 3, wide, &x, error);
+	if (!status)
+		status = take_forward(&room, wide, square, &loop, error);
+	if (!status)
+		status = take_forward(&room, wide, square, &packed, error);
+	if (!status) {
+		/* run both paths on the same numbers */
+		struct random random = { 30 };
+
+		layer_randomize(layer, 30);
+		for (size_t i = 0; i < B * T * C; i++)
+			x.data[i] = random_uniform(&random, -1, 1);
+		status = layer_forward_loop(layer, x, true, &loop, &room, error);
+		if (!status)
+			status = layer_forward_packed(layer, x, true, &packed, &room,
+					error);
+	}
+	if (!status) {
+		/* record how far the paths differ */
+		RECORD(record, EXACT, "1", B, "bits.%d.B", row);
+		RECORD(record, EXACT, "1", T, "bits.%d.T", row);
+		RECORD(record, EXACT, "1", C, "bits.%d.C", row);
+		RECORD(record, EXACT, "1", H, "bits.%d.H", row);
+		RECORD(record, NOISE, "epsilon", epsilons(loop.weights, packed.weights),
+				"bits.%d.weights", row);
+		RECORD(record, NOISE, "epsilon", epsilons(loop.concat, packed.concat),
+				"bits.%d.concat", row);
+		RECORD(record, NOISE, "epsilon", epsilons(loop.output, packed.output),
+				"bits.%d.output", row);
+	}
+	workspace_free(&room);
+	layer_free(layer);
+	return status;
+}
+
+static enum status measure_packed(struct record *record,
+		struct error *error)
+{
+	enum status status = record_wrong_merge(record, error);
+
+	if (!status)
+		status = record_bits(record, 0, 2, 4, 8, 2, error);
+	if (!status)
+		status = record_bits(record, 1, 2, 16, 32, 4, error);
+	if (!status)
+		status = record_bits(record, 2, 1, 64, 128, 8, error);
+	if (!status)
+		status = record_bits(record, 3, 1, 128, 256, 4, error);
+	return status;
+}
+
 enum status measure(struct record *record, struct error *error)
 {
 	enum status status = MH_OK;
@@ -239,5 +345,8 @@ enum status measure(struct record *record, struct error *error)
 		status = measure_mix(record, error);
 	if (!status)
 		status = measure_registry(record, error);
+
+	if (!status)
+		status = measure_packed(record, error);
 	return status;
 }

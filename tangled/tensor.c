@@ -87,7 +87,8 @@ enum status tensor_merge(struct tensor t, int axis,
 	/* settle the stride of merged axes, or refuse */
 	if (inner == 1)
 		stride = t.stride[axis];
-	else if (outer > 1 && t.stride[axis] != (ptrdiff_t)inner * stride)
+	else if (outer > 1 && inner > 0 &&
+			t.stride[axis] != (ptrdiff_t)inner * stride)
 		return REFUSE(error, MH_ESHAPE, "axes %d and %d are not adjacent"
 				" in memory: strides %td and %td, lengths %zu and %zu",
 				axis, axis + 1, t.stride[axis], stride, outer, inner);
@@ -210,4 +211,38 @@ void softmax_rows(struct tensor rows)
 		for (size_t j = 0; j < length; j++)
 			AT(row, j) /= sum;
 	}
+}
+
+enum status tensor_split(struct tensor t, int axis, size_t parts,
+		struct tensor *split, struct error *error)
+{
+	if (t.rank == TENSOR_AXES)
+		return REFUSE(error, MH_ESHAPE, "%s has no axis to spare",
+				tensor_shape(t).text);
+	if (parts == 0 || t.shape[axis] % parts != 0)
+		return REFUSE(error, MH_ESHAPE, "axis %d of %s does not divide"
+				" into %zu parts", axis, tensor_shape(t).text, parts);
+	for (int i = t.rank++; i > axis; i--) {
+		t.shape[i] = t.shape[i - 1];
+		t.stride[i] = t.stride[i - 1];
+	}
+	t.shape[axis] = parts;
+	t.shape[axis + 1] /= parts;
+	t.stride[axis] *= (ptrdiff_t)t.shape[axis + 1];
+	*split = t;
+	return MH_OK;
+}
+
+bool tensor_finite(struct tensor t)
+{
+	size_t index[TENSOR_AXES] = { 0 };
+
+	for (int axis = 0; axis < t.rank; axis++)
+		if (t.shape[axis] == 0)
+			return true;
+	do
+		if (!isfinite(*tensor_at(&t, index)))
+			return false;
+	while (next_index(&t, index));
+	return true;
 }

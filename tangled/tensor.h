@@ -97,4 +97,13 @@ real random_uniform(struct random *random, real low, real high);
 /* Replace each row of a matrix by its softmax, over the last axis. */
 void softmax_rows(struct tensor rows);
 
+/* Store in *split the view in which axis has become two: parts, and
+ * what each of them holds. MH_ESHAPE if parts does not divide the
+ * length or there is no axis left for it. */
+enum status tensor_split(struct tensor t, int axis, size_t parts,
+		struct tensor *split, struct error *error);
+
+/* Is no element infinite or NaN? */
+bool tensor_finite(struct tensor t);
+
 #endif

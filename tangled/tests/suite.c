@@ -18,6 +18,8 @@ static const struct {
 
 	{ "25 loop", loop_suite },
 
+	{ "30 packed", packed_suite },
+
 	{ "90 record", record_suite },
 };
 

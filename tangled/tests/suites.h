@@ -26,6 +26,8 @@ void fixture_suite(Suite *suite);
 
 void loop_suite(Suite *suite);
 
+void packed_suite(Suite *suite);
+
 void record_suite(Suite *suite);
 
 #endif

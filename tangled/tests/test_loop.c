@@ -3,6 +3,7 @@
 
 #include "fixture.h"
 #include "layer.h"
+#include "layer_bench.h"
 #include "oracle.h"
 #include "suites.h"
 #include "support.h"
@@ -66,50 +67,6 @@ START_TEST(the_registry_lists_every_parameter_in_order)
 	layer_free(layer);
 }
 END_TEST
-
-struct bench {
-	size_t B, T, C, H, d;
-	struct layer *layer;
-	struct workspace workspace;
-	real x[512], output[512], concat[512], weights[1024];
-	struct tensor input;
-	struct forward result;
-};
-
-/* A random layer of H heads of width d, and a random input. */
-static void bench_set(struct bench *s, size_t B, size_t T, size_t H,
-		size_t d)
-{
-	const size_t wide[] = { B, T, H * d }, square[] = { B, H, T, T };
-
-	*s = (struct bench){ .B = B, .T = T, .C = H * d, .H = H, .d = d };
-	ck_assert_uint_le(B * T * H * d, 512);
-	ck_assert_uint_le(B * H * T * T, 1024);
-	ck_ok(layer_create(H * d, H, &s->layer, NULL));
-	layer_randomize(s->layer, 100 + H);
-	s->input = noise(s->x, 3, wide, 200 + T);
-	s->result = (struct forward){ tensor_view(s->output, 3, wide),
-			tensor_view(s->weights, 4, square),
-			tensor_view(s->concat, 3, wide) };
-}
-
-static void bench_run(struct bench *s, bool causal)
-{
-	ck_ok(layer_forward_loop(s->layer, s->input, causal, &s->result,
-			&s->workspace, NULL));
-}
-
-static void bench_free(struct bench *s)
-{
-	workspace_free(&s->workspace);
-	layer_free(s->layer);
-}
-
-static const size_t shapes[][4] = {     /* B, T, H, d */
-	{ 2, 5, 3, 4 }, { 3, 4, 2, 5 }, { 1, 7, 5, 2 }, { 2, 1, 3, 2 },
-	{ 3, 5, 1, 7 }, { 2, 3, 6, 1 },
-};
-enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 START_TEST(the_loop_agrees_with_the_oracle)
 {

@@ -90,6 +90,9 @@ START_TEST(an_axis_of_one_step_merges_whatever_its_stride)
 	t = tensor_swap(t, 0, 1);               /* (3, 1, 2) */
 	ck_ok(tensor_merge(t, 0, &merged, NULL));
 	ck_assert_int_eq(merged.stride[0], 2);
+	t.shape[1] = 0;                         /* (3, 0, 2) */
+	ck_ok(tensor_merge(t, 0, &merged, NULL));
+	ck_assert_uint_eq(merged.shape[0], 0);
 }
 END_TEST
 

@@ -1,0 +1,38 @@
+/* tests/layer_bench.c: made from chapters/25-loop.nw; edit it there. */
+#include "layer_bench.h"
+#include "suites.h"
+#include "support.h"
+
+const size_t shapes[SHAPES][4] = {
+	{ 2, 5, 3, 4 }, { 3, 4, 2, 5 }, { 1, 7, 5, 2 }, { 2, 1, 3, 2 },
+	{ 3, 5, 1, 7 }, { 2, 3, 6, 1 },
+};
+
+/* functions of the bench */
+void bench_set(struct bench *s, size_t B, size_t T, size_t H,
+		size_t d)
+{
+	const size_t wide[] = { B, T, H * d }, square[] = { B, H, T, T };
+
+	*s = (struct bench){ .B = B, .T = T, .C = H * d, .H = H, .d = d };
+	ck_assert_uint_le(B * T * H * d, 512);
+	ck_assert_uint_le(B * H * T * T, 1024);
+	ck_ok(layer_create(H * d, H, &s->layer, NULL));
+	layer_randomize(s->layer, 100 + H);
+	s->input = noise(s->x, 3, wide, 200 + T);
+	s->result = (struct forward){ tensor_view(s->output, 3, wide),
+			tensor_view(s->weights, 4, square),
+			tensor_view(s->concat, 3, wide) };
+}
+
+void bench_run(struct bench *s, bool causal)
+{
+	ck_ok(layer_forward_loop(s->layer, s->input, causal, &s->result,
+			&s->workspace, NULL));
+}
+
+void bench_free(struct bench *s)
+{
+	workspace_free(&s->workspace);
+	layer_free(s->layer);
+}

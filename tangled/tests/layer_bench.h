@@ -1,0 +1,27 @@
+/* tests/layer_bench.h: made from chapters/25-loop.nw; edit it there. */
+#ifndef MH_LAYER_BENCH_H
+#define MH_LAYER_BENCH_H
+
+#include "layer.h"
+
+struct bench {
+	size_t B, T, C, H, d;
+	struct layer *layer;
+	struct workspace workspace;
+	real x[512], output[512], concat[512], weights[1024];
+	struct tensor input;
+	struct forward result;
+};
+
+/* A random layer of H heads of width d, and a random input. */
+void bench_set(struct bench *s, size_t B, size_t T, size_t H, size_t d);
+
+/* The layer forward by the loop; and what to do when all is done. */
+void bench_run(struct bench *s, bool causal);
+void bench_free(struct bench *s);
+
+/* Shapes worth trying: B, T, H, d. */
+enum { SHAPES = 6 };
+extern const size_t shapes[SHAPES][4];
+
+#endif

@@ -1,0 +1,246 @@
+/* tests/test_packed.c: made from chapters/30-packed.nw; edit it there. */
+#include <string.h>
+
+#include "blas.h"
+#include "layer.h"
+#include "layer_bench.h"
+#include "oracle.h"
+#include "suites.h"
+#include "support.h"
+
+/* tests of the packed path */
+START_TEST(blas_multiplies_any_turned_matrices)
+{
+	enum { M = 5, K = 7, N = 3 };
+	real left[M * K], right[K * N], got[M * N], want[M * N];
+	struct tensor a = noise(left, 2, (size_t[]){ M, K }, 1);
+	struct tensor b = noise(right, 2, (size_t[]){ K, N }, 2);
+	struct tensor out = tensor_view(got, 2, (size_t[]){ M, N });
+
+	if (_i & 1)
+		a = tensor_swap(noise(left, 2, (size_t[]){ K, M }, 3), 0, 1);
+	if (_i & 2)
+		b = tensor_swap(noise(right, 2, (size_t[]){ N, K }, 4), 0, 1);
+	ck_ok(blas_product(a, b, out, NULL));
+	ck_ok(tensor_product(a, b, tensor_view(want, 2, out.shape), NULL));
+	for (size_t i = 0; i < M * N; i++)
+		ck_near(got[i], want[i], 2 * K * K);
+}
+END_TEST
+
+START_TEST(blas_refuses_what_it_cannot_read)
+{
+	real memory[24];
+	struct tensor a = counted(memory, 2, (size_t[]){ 4, 6 }), b = a;
+
+	ck_refused(blas_product(a, a, a, &error), MH_ESHAPE,
+			"(4, 6) times (4, 6) does not give (4, 6)");
+	b.stride[0] = 12, b.stride[1] = 2, b.shape[0] = 2, b.shape[1] = 3;
+	ck_refused(blas_product(b, tensor_swap(b, 0, 1),
+			tensor_view(memory, 2, (size_t[]){ 2, 2 }), &error),
+			MH_ESHAPE, "BLAS wants one stride of 1 in each matrix,"
+			" and the last in the result");
+	a = tensor_view(memory, 2, (size_t[]){ (size_t)1 << 31, 0 });
+	b = tensor_view(memory, 2, (size_t[]){ 0, 1 });
+	ck_refused(blas_product(a, b,
+			tensor_view(memory, 2, (size_t[]){ (size_t)1 << 31, 1 }),
+			&error), MH_ESIZE,
+			"2147483648 is more than an integer of BLAS can hold");
+}
+END_TEST
+
+START_TEST(a_split_undoes_a_merge_and_moves_nothing)
+{
+	real memory[2 * 3 * 4];
+	struct tensor t = counted(memory, 3, (size_t[]){ 2, 3, 4 });
+	struct tensor merged, split;
+
+	ck_ok(tensor_merge(t, 1, &merged, NULL));
+	ck_ok(tensor_split(merged, 1, 3, &split, NULL));
+	ck_assert_int_eq(split.rank, 3);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; j < 3; j++)
+			for (size_t k = 0; k < 4; k++)
+				ck_assert(&AT(split, i, j, k) == &AT(t, i, j, k));
+	ck_refused(tensor_split(merged, 1, 5, &split, &error), MH_ESHAPE,
+			"axis 1 of (2, 12) does not divide into 5 parts");
+	ck_ok(tensor_split(t, 2, 2, &split, NULL));
+	ck_refused(tensor_split(split, 0, 1, &split, &error), MH_ESHAPE,
+			"(2, 3, 2, 2) has no axis to spare");
+}
+END_TEST
+
+static void bench_packed(struct bench *s, bool causal)
+{
+	ck_ok(layer_forward_packed(s->layer, s->input, causal, &s->result,
+			&s->workspace, NULL));
+}
+
+START_TEST(the_packed_path_agrees_with_loop_and_oracle)
+{
+	static long double weights[1024], concat[512], output[512];
+	const size_t *shape = shapes[_i / 2];
+	bool causal = _i % 2;
+	struct bench s, loop;
+
+	bench_set(&s, shape[0], shape[1], shape[2], shape[3]);
+	bench_set(&loop, shape[0], shape[1], shape[2], shape[3]);
+	bench_packed(&s, causal);
+	bench_run(&loop, causal);
+	struct problem p = { s.B, s.T, s.C, s.H, s.d, causal, s.x,
+			s.layer->in_proj.value.data };
+	double units = oracle_units(&p);
+
+	oracle_heads(&p, weights, concat);
+	oracle_output(&p, s.layer->out_proj.value.data, concat, output);
+	/* compare the packed results with both */
+	for (size_t i = 0; i < s.B * s.H * s.T * s.T; i++) {
+		ck_near(s.weights[i], weights[i], units);
+		ck_near(s.weights[i], loop.weights[i], 2 * units);
+	}
+	for (size_t i = 0; i < s.B * s.T * s.C; i++) {
+		double mixed = 2 * sqrt((double)s.C) * units;
+
+		ck_near(s.concat[i], concat[i], units);
+		ck_near(s.concat[i], loop.concat[i], 2 * units);
+		ck_near(s.output[i], output[i], mixed);
+		ck_near(s.output[i], loop.output[i], 2 * mixed);
+	}
+	bench_free(&s);
+	bench_free(&loop);
+}
+END_TEST
+
+START_TEST(project_then_split_is_projecting_for_each_head)
+{
+	struct bench s;
+	real packed[2 * 5 * 36], single[5 * 4];
+	const size_t wide[] = { 2, 5, 36 }, narrow[] = { 5, 4 };
+	struct tensor qkv = tensor_view(packed, 3, wide), split;
+	struct tensor out = tensor_view(single, 2, narrow);
+
+	bench_set(&s, 2, 5, 3, 4);
+	for (size_t b = 0; b < 2; b++)
+		ck_ok(attention_project(tensor_slice(s.input, 0, b),
+				s.layer->in_proj.value, tensor_slice(qkv, 0, b),
+				NULL));
+	ck_ok(tensor_split(tensor_narrow(qkv, 2, 12, 12), 2, 3, &split,
+			NULL));                         /* the keys */
+	for (size_t b = 0; b < 2; b++)
+		for (size_t h = 0; h < 3; h++) {
+			ck_ok(attention_project(tensor_slice(s.input, 0, b),
+					s.layer->own[h].key.value, out, NULL));
+			for (size_t t = 0; t < 5; t++)
+				for (size_t c = 0; c < 4; c++)
+					ck_assert(AT(split, b, t, h, c) ==
+							AT(out, t, c));
+		}
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(the_packed_path_follows_the_slots)
+{
+	struct bench s, loop;
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_set(&loop, 2, 5, 3, 4);
+	ck_ok(layer_enter(s.layer, 2, s.layer->head[0], NULL));
+	ck_ok(layer_enter(s.layer, 1, &loop.layer->own[2], NULL));
+	ck_ok(layer_enter(loop.layer, 1, &loop.layer->own[2], NULL));
+	ck_ok(layer_enter(loop.layer, 2, &loop.layer->own[0], NULL));
+	bench_packed(&s, true);
+	bench_run(&loop, true);
+	for (size_t i = 0; i < 2 * 5 * 12; i++)
+		ck_near(s.output[i], loop.output[i], 2000);
+	bench_free(&s);
+	bench_free(&loop);
+}
+END_TEST
+
+START_TEST(the_packed_path_takes_any_view_and_writes_contiguous_ones)
+{
+	struct bench s, loop;
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_set(&loop, 2, 5, 3, 4);
+	s.input.data += 4 * s.input.stride[1];
+	s.input.stride[1] = -s.input.stride[1];
+	loop.input = s.input;
+	bench_packed(&s, true);
+	bench_run(&loop, true);
+	for (size_t i = 0; i < 2 * 5 * 12; i++)
+		ck_near(s.output[i], loop.output[i], 2000);
+	s.result.concat.stride[0] = -60;
+	ck_refused(layer_forward_packed(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"the packed path writes contiguous results only");
+	bench_free(&s);
+	bench_free(&loop);
+}
+END_TEST
+
+START_TEST(what_is_broken_behind_the_mask_stays_there_when_packed)
+{
+	struct bench s;
+	real before[512];
+
+	bench_set(&s, 1, 5, 3, 4);
+	bench_packed(&s, true);
+	memcpy(before, s.output, sizeof before);
+	AT(s.input, 0, 4, 7) = _i ? (real)INFINITY : (real)NAN;
+	bench_packed(&s, true);
+	for (size_t i = 0; i < 4 * 12; i++)
+		ck_near(s.output[i], before[i], 2000);
+	for (size_t i = 4 * 12; i < 5 * 12; i++)
+		ck_assert(isnan(s.output[i]));
+	bench_packed(&s, false);                /* unmasked, all see it */
+	for (size_t i = 0; i < 5 * 12; i++)
+		ck_assert(isnan(s.output[i]));
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(the_packed_path_has_no_input_and_no_growth)
+{
+	struct bench s;
+	size_t held;
+
+	bench_set(&s, _i ? 2 : 0, _i ? 0 : 5, 3, 4);
+	bench_packed(&s, true);
+	bench_free(&s);
+	bench_set(&s, 2, 5, 3, 4);
+	bench_packed(&s, true);
+	held = s.workspace.held;
+	bench_packed(&s, true);
+	ck_assert_uint_eq(s.workspace.held, held);
+	ck_assert_uint_eq(s.workspace.asked, 0);
+	bench_free(&s);
+}
+END_TEST
+
+void packed_suite(Suite *suite)
+{
+	TCase *blas = tcase_create("blas");
+	TCase *packed = tcase_create("packed");
+
+	suite_add_tcase(suite, blas);
+	tcase_add_loop_test(blas, blas_multiplies_any_turned_matrices, 0,
+			4);
+	tcase_add_test(blas, blas_refuses_what_it_cannot_read);
+	suite_add_tcase(suite, packed);
+	tcase_add_test(packed, a_split_undoes_a_merge_and_moves_nothing);
+	tcase_add_loop_test(packed,
+			the_packed_path_agrees_with_loop_and_oracle, 0,
+			2 * SHAPES);
+	tcase_add_test(packed,
+			project_then_split_is_projecting_for_each_head);
+	tcase_add_test(packed, the_packed_path_follows_the_slots);
+	tcase_add_test(packed,
+			the_packed_path_takes_any_view_and_writes_contiguous_ones);
+	tcase_add_loop_test(packed,
+			what_is_broken_behind_the_mask_stays_there_when_packed,
+			0, 2);
+	tcase_add_loop_test(packed,
+			the_packed_path_has_no_input_and_no_growth, 0, 2);
+}
