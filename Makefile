@@ -25,14 +25,14 @@ CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
 LIBRARY  := error tensor blas workspace attention layer
-PROGRAM  := record fixture measure lab main
-HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture measure lab)
+PROGRAM  := record fixture interventions storage measure lab main
+HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage measure lab)
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed record
+SUITES   := tensors one_head fixture loop packed interventions storage record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
-FIGURES  := fixture-weights contributions
+FIGURES  := fixture-weights contributions interventions storage
 
 # What the chapters at hand do define. A snapshot, which stops at some chapter,
 # defines fewer files than the whole book and expects no more; slots that only
@@ -45,6 +45,8 @@ NAMES     = $(filter %.c,$(filter-out tests/%,$(FILES)))
 LIB_OBJ   = $(filter-out main.o,$(NAMES:.c=.o))
 SUITE_OBJ = $(LIB_OBJ) $(patsubst %.c,%.o,$(filter tests/%.c,$(FILES)))
 RECORD    = $(BUILD)/results/forward.tsv
+SWEEP     = $(BUILD)/results/sweep.tsv
+RECORDS   = $(RECORD) $(SWEEP)
 
 MAKEFLAGS += --no-print-directory
 # All processors, unless told otherwise.
@@ -165,15 +167,20 @@ $(RECORD): $(BUILD)/multihead
 	@mkdir -p $(@D)
 	$(Q)$< record --output $@
 
+$(SWEEP): $(BUILD)/multihead
+	$(call say,run,multihead sweep)
+	@mkdir -p $(@D)
+	$(Q)$< sweep --output $@
+
 keys: $(BUILD)/multihead  ## list the keys of all measured values
 	@$< keys
 
 # ---- draw -------------------------------------------------------------------
 
-$(BUILD)/figures/%.tex: figures/%.gp figures/style.gp $(RECORD)
+$(BUILD)/figures/%.tex: figures/%.gp figures/style.gp $(RECORDS)
 	$(call say,draw,$*)
 	@mkdir -p $(@D)
-	$(Q)gnuplot -e "record='$(RECORD)'; output='$(BUILD)/figures/$*.new.tex'" figures/style.gp $< 2> $@.log; \
+	$(Q)gnuplot -e "record='$(RECORDS)'; output='$(BUILD)/figures/$*.new.tex'" figures/style.gp $< 2> $@.log; \
 		test $$? = 0 -a ! -s $@.log || { sed 's,^,$<: ,' $@.log >&2; exit 1; }
 	@sed 's/$*\.new/$*/' $(BUILD)/figures/$*.new.tex > $@.tmp
 	@mv $(BUILD)/figures/$*.new.pdf $(BUILD)/figures/$*.pdf
@@ -196,11 +203,11 @@ $(BUILD)/weave.stamp: $(BUILD)/book.markup tools/prettify tools/split
 	@touch $@
 
 # Measured values and claims become TeX; a false claim stops here.
-$(BUILD)/numbers.stamp: $(RECORD) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) tools/numbers tools/noweb.py \
+$(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) tools/numbers tools/noweb.py \
                         $(BUILD)/claims.$(CLAIMS)
 	$(call say,bind,numbers to the record)
 	@mkdir -p $(BUILD)/tex
-	$(Q)tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex $(RECORD) -- book.nw $(CHAPTERS)
+	$(Q)tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex $(RECORDS) -- book.nw $(CHAPTERS)
 	@touch $@
 
 # Changes when the book is built with another value of CLAIMS.

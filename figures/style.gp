@@ -5,7 +5,7 @@ set output output
 
 # The value recorded under a key. A missing one is complained of on standard
 # error, and make takes any complaint of gnuplot's for a failure.
-lookup(key) = sprintf("awk -F'\\t' -v key='%s' '$1 == key { print $2; found = 1 } END { if (!found) print \"no value is recorded under\", key > \"/dev/stderr\" }' '%s'", key, record)
+lookup(key) = sprintf("awk -F'\\t' -v key='%s' '$1 == key { print $2; found = 1 } END { if (!found) print \"no value is recorded under\", key > \"/dev/stderr\" }' %s", key, record)
 recorded(key) = real(system(lookup(key)))
 
 headzero = 0x005AA0     # head 0, dark blue, everywhere in the book

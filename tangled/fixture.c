@@ -100,6 +100,26 @@ enum status fixture_run_heads(struct fixture *f, struct error *error)
 	return status;
 }
 
+enum status fixture_layer(const struct fixture *f, struct layer **layer,
+		struct error *error)
+{
+	enum status status = layer_create(FIXTURE_C, FIXTURE_H, layer,
+			error);
+
+	if (status)
+		return status;
+	/* copy the fixture's weights into the layer */
+	for (size_t h = 0; h < FIXTURE_H; h++) {
+		struct head *own = &(*layer)->own[h];
+
+		memcpy(own->query.value.data, f->query[h], sizeof f->query[h]);
+		memcpy(own->key.value.data, f->key[h], sizeof f->key[h]);
+		memcpy(own->value.value.data, f->value[h], sizeof f->value[h]);
+	}
+	memcpy((*layer)->out_proj.value.data, f->out_proj, sizeof f->out_proj);
+	return MH_OK;
+}
+
 enum status fixture_run_layer(struct fixture *f, struct error *error)
 {
 	const size_t wide[] = { 1, FIXTURE_T, FIXTURE_C };
@@ -113,18 +133,9 @@ enum status fixture_run_layer(struct fixture *f, struct error *error)
 	struct layer *layer;
 	enum status status;
 
-	status = layer_create(FIXTURE_C, FIXTURE_H, &layer, error);
+	status = fixture_layer(f, &layer, error);
 	if (status)
 		return status;
-	/* copy the fixture's weights into the layer */
-	for (size_t h = 0; h < FIXTURE_H; h++) {
-		memcpy(layer->own[h].query.value.data, f->query[h],
-				sizeof f->query[h]);
-		memcpy(layer->own[h].key.value.data, f->key[h], sizeof f->key[h]);
-		memcpy(layer->own[h].value.value.data, f->value[h],
-				sizeof f->value[h]);
-	}
-	memcpy(layer->out_proj.value.data, f->out_proj, sizeof f->out_proj);
 	status = layer_forward_loop(layer, tensor_view(f->x[0], 3, wide),
 			true, &result, &workspace, error);
 	for (size_t h = 0; h < FIXTURE_H && !status; h++)

@@ -41,6 +41,13 @@ enum status fixture_run_heads(struct fixture *f, struct error *error);
 struct tensor fixture_rows(void *array, size_t columns);
 struct tensor fixture_weight(void *array);
 
+struct layer;
+
+/* Make a layer with the fixture's weights, for the caller to free.
+ * MH_EMEMORY if there is no room. */
+enum status fixture_layer(const struct fixture *f, struct layer **layer,
+		struct error *error);
+
 /* Run the fixture as a layer, filling layer_weights, concat, projected,
  * sum and contribution. MH_EMEMORY if there is no room. */
 enum status fixture_run_layer(struct fixture *f, struct error *error);

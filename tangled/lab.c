@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include "interventions.h"
+
+#include "storage.h"
+
 #include "lab.h"
 
 void lab_part(struct lab *lab, int number, const char *title)
@@ -142,6 +146,165 @@ static enum status part_2(struct lab *lab, struct fixture *f)
 	return MH_OK;
 }
 
+static const char *truth(bool holds)
+{
+	return holds ? "True" : "False";
+}
+
+static enum status part_3(struct lab *lab)
+{
+	struct flow flow;
+	struct fixture silent;
+	enum status status = observe_flow(&flow, lab->error);
+
+	fixture_set(&silent);
+	fixture_silence(&silent);
+	if (!status)
+		status = fixture_run_heads(&silent, lab->error);
+	if (!status)
+		status = fixture_run_layer(&silent, lab->error);
+	if (status)
+		return status;
+	lab_part(lab, 3, "test information flow, not only shapes");
+	/* print how information flows */
+	bool normalized = flow.rows <= 8 * REAL_EPSILON;
+
+	fprintf(lab->out, "  causal prefix max change %.6f\n",
+			(double)flow.masked);
+	fprintf(lab->out, "  unmasked prefix changes %s\n",
+			truth(flow.unmasked > 0));
+	fprintf(lab->out, "  future nonzero weights %zu\n", flow.future);
+	fprintf(lab->out, "  normalized rows %s\n", truth(normalized));
+	/* print what silence does */
+	struct tensor one = last_row(fixture_rows(silent.weights[0],
+			FIXTURE_T));
+	struct tensor two = last_row(fixture_rows(silent.weights[1],
+			FIXTURE_T));
+	struct tensor mixed = last_row(fixture_rows(silent.projected,
+			FIXTURE_C));
+
+	print_numbers(lab, "zero-query final weights, both heads", one);
+	print_numbers(lab, "zero-query final concatenation",
+			last_row(fixture_rows(silent.concat, FIXTURE_C)));
+	print_numbers(lab, "zero-query final projected output", mixed);
+	/* state what must hold of part 3 */
+	static const double third[] = { 1 / 3., 1 / 3., 1 / 3. };
+	static const double output[] = { 16 / 3., 0, 0, 4 };
+
+	lab_expect(lab, flow.masked == 0, "the masked past does not move");
+	lab_expect(lab, flow.unmasked > 0, "the unmasked past moves");
+	lab_expect(lab, flow.future == 0, "no weight lies on the future");
+	lab_expect(lab, normalized, "rows of weights add up to 1");
+	expect_row(lab, "silent head 0 is uniform", one, third);
+	expect_row(lab, "silent head 1 is uniform", two, third);
+	expect_row(lab, "the silent output is [16/3, 0, 0, 4]", mixed, output);
+	return MH_OK;
+}
+
+/* Do two contiguous tensors agree to 1e-12, absolute and relative? */
+static bool agree(struct tensor a, struct tensor b)
+{
+	size_t count = 0;
+	bool near = true;
+
+	tensor_count(a.rank, a.shape, &count);
+	for (size_t i = 0; i < count; i++) {
+		double x = (double)a.data[i], y = (double)b.data[i];
+
+		near &= fabs(x - y) <= 1e-12 + 1e-12 * fabs(y);
+	}
+	return near;
+}
+
+/* A count with its thousands set apart; counts below a milliard. */
+static void print_grouped(FILE *out, size_t n)
+{
+	if (n >= 1000000)
+		fprintf(out, "%zu,%03zu,%03zu", n / 1000000, n / 1000 % 1000,
+				n % 1000);
+	else if (n >= 1000)
+		fprintf(out, "%zu,%03zu", n / 1000, n % 1000);
+	else
+		fprintf(out, "%zu", n);
+}
+
+static void print_bytes(struct lab *lab, size_t T, size_t entries)
+{
+	fprintf(lab->out, "  T=%zu, entries ", T);
+	print_grouped(lab->out, entries);
+	fprintf(lab->out, ", bytes ");
+	print_grouped(lab->out, entries * sizeof(float));
+	fprintf(lab->out, "\n");
+}
+
+static enum status part_4(struct lab *lab)
+{
+	const size_t wide[] = { 2, 4, 8 };
+	struct workspace room = { 0 };
+	struct layer *layer = NULL;
+	struct forward loop, packed;
+	struct random random = { 7 };
+	struct tensor x;
+	enum status status = layer_create(8, 2, &layer, lab->error);
+
+	if (!status)
+		status = workspace_take(&room, 3, wide, &x, lab->error);
+	if (!status)
+		status = forward_take(layer, x, &loop, &room, lab->error);
+	if (!status)
+		status = forward_take(layer, x, &packed, &room, lab->error);
+	if (!status) {
+		/* run both paths on the lab's random layer */
+		layer_randomize(layer, 8);
+		for (size_t i = 0; i < 2 * 4 * 8; i++)
+			x.data[i] = random_uniform(&random, -1, 1);
+		status = layer_forward_loop(layer, x, true, &loop, &room, lab->error);
+		if (!status)
+			status = layer_forward_packed(layer, x, true, &packed, &room,
+					lab->error);
+	}
+	if (!status) {
+		/* print whether the paths agree */
+		bool same = agree(loop.output, packed.output) &&
+				agree(loop.weights, packed.weights) &&
+				agree(loop.concat, packed.concat);
+
+		lab_part(lab, 4, "trainable random projections and numerical parity");
+		fprintf(lab->out, "  random input %s, per-head weights %s\n",
+				tensor_shape(x).text, tensor_shape(loop.weights).text);
+		fprintf(lab->out, "  loop matches packed %s\n", truth(same));
+		lab_expect(lab, same, "the loop and the packed path agree");
+	}
+	workspace_free(&room);
+	layer_free(layer);
+	return status;
+}
+
+static enum status part_5(struct lab *lab)
+{
+	enum status status = MH_OK;
+	struct cost cost;
+
+	lab_part(lab, 5, "fixed C=8, B=2, T=4, no biases");
+	for (size_t H = 1; H <= 4 && !status; H *= 2) {
+		status = storage_cost(2, 4, 8, H, &cost, lab->error);
+		if (status)
+			return status;
+		fprintf(lab->out, "  heads %zu, head width %zu, parameters"
+				" %zu, score entries %zu\n", H, 8 / H,
+				cost.parameters, cost.entries);
+		lab_expect(lab, cost.parameters == 256,
+				"a layer of width 8 has 256 parameters");
+	}
+	fprintf(lab->out, "  one float32 score tensor, B=2, H=2\n");
+	for (size_t T = 128; T <= 256 && !status; T *= 2) {
+		status = storage_cost(2, T, 8, 2, &cost, lab->error);
+		if (!status)
+			print_bytes(lab, T, cost.entries);
+	}
+	return status;
+}
+
 enum status lab_run(struct lab *lab)
 {
 	enum status status = MH_OK;
@@ -154,6 +317,14 @@ enum status lab_run(struct lab *lab)
 
 	if (!status)
 		status = part_2(lab, &fixture);
+
+	if (!status)
+		status = part_3(lab);
+
+	if (!status)
+		status = part_4(lab);
+	if (!status)
+		status = part_5(lab);
 	/* name what did not hold */
 	for (size_t i = 0; i < lab->broken && i < 32; i++)
 		fprintf(lab->out, "%sCHECK FAILED: %s\n", i ? "" : "\n",

@@ -403,6 +403,24 @@ enum status layer_forward_loop(const struct layer *layer,
 	return status;
 }
 
+enum status forward_take(const struct layer *layer, struct tensor x,
+		struct forward *result, struct workspace *workspace,
+		struct error *error)
+{
+	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
+			x.shape[1] };
+	enum status status = workspace_take(workspace, 3, x.shape,
+			&result->output, error);
+
+	if (!status)
+		status = workspace_take(workspace, 4, square,
+				&result->weights, error);
+	if (!status)
+		status = workspace_take(workspace, 3, x.shape,
+				&result->concat, error);
+	return status;
+}
+
 enum status layer_contribution(const struct layer *layer, size_t h,
 		struct tensor concat,
 		struct tensor contribution,

@@ -86,6 +86,12 @@ struct forward {
 	struct tensor concat;           /* (B,T,C) */
 };
 
+/* Borrow room for what a forward pass over x (B,T,C) hands back.
+ * Returns what workspace_take returns. */
+enum status forward_take(const struct layer *layer, struct tensor x,
+		struct forward *result, struct workspace *workspace,
+		struct error *error);
+
 /* Run the heads one after the other, each on the whole width of x
  * (B,T,C); set them side by side; project. Vaswani et al. 2017, section
  * 3.2.2. The results overlap neither x nor each other. B or T may be 0.

@@ -1,4 +1,5 @@
 /* main.c: made from chapters/80-program.nw; edit it there. */
+#define _DEFAULT_SOURCE
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,6 +7,10 @@
 #include "lab.h"
 #include "measure.h"
 #include "record.h"
+/* includes of main.c */
+#include <unistd.h>
+
+#include "storage.h"
 
 #define VERSION "0.1.0"
 
@@ -17,12 +22,85 @@ struct command {
 	bool takes_output;
 };
 
-/* subcommands */
+/* what subcommands share */
 static int complain(const struct error *error)
 {
 	fprintf(stderr, "multihead: %s: %s\n", error->where,
 			error->message);
 	return CANNOT;
+}
+/* subcommands */
+static void show_progress(size_t done)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, done < SWEEP_POINTS ? "\r%zu of %d points" :
+				"\r\033[K", done, SWEEP_POINTS);
+}
+
+static void record_point(struct record *record, const struct point *p)
+{
+	const struct { const char *name,
+			*unit; enum kind kind; double value; }
+	column[] = {
+		{ "entries", "numbers", EXACT, (double)p->cost.entries },
+		{ "bytes", "bytes", EXACT,
+				(double)p->cost.entries * sizeof(real) },
+		{ "parameters", "numbers", EXACT, (double)p->cost.parameters },
+		{ "products", "products", EXACT, (double)p->cost.products },
+		{ "asked", "bytes", EXACT, (double)p->usage.asked },
+		{ "resident", "bytes", NOISE, (double)p->usage.resident },
+		{ "seconds", "s", NOISE, p->usage.seconds },
+	};
+
+	for (size_t i = 0; i < sizeof column / sizeof column[0]; i++)
+		RECORD(record, column[i].kind, column[i].unit,
+				column[i].value, "sweep.t%zu.h%zu.%s", p->T, p->H,
+				column[i].name);
+}
+
+static void print_point(const struct point *p)
+{
+	printf("%6zu%4zu%12zu%14zu%14zu%12.1f%12.1f%10.4f\n", p->T, p->H,
+			p->cost.parameters, p->cost.entries, p->cost.products,
+			(double)p->usage.asked / 1024,
+			(double)p->usage.resident / 1024, p->usage.seconds);
+}
+
+static enum status sweep(struct record *record, struct error *error)
+{
+	struct point point = { 0 };
+	enum status status = MH_OK;
+
+	if (!record)
+		printf("%6s%4s%12s%14s%14s%12s%12s%10s\n", "T", "H",
+				"parameters", "entries", "products", "asked KiB",
+				"got KiB", "seconds");
+	for (size_t i = 0; i < SWEEP_POINTS && !status; i++) {
+		show_progress(i);
+		status = sweep_point(i, &point, error);
+		if (!status && record)
+			record_point(record, &point);
+		else if (!status)
+			print_point(&point);
+	}
+	show_progress(SWEEP_POINTS);
+	return status;
+}
+
+static int sweep_command(const char *output)
+{
+	struct record record;
+	struct error error;
+
+	if (!output)
+		return sweep(NULL, &error) ? complain(&error) : ANSWER_YES;
+	if (record_open(&record, output, false, &error) ||
+			sweep(&record, &error)) {
+		record_abandon(&record);
+		return complain(&error);
+	}
+	return record_close(&record, &error) ? complain(&error)
+			: ANSWER_YES;
 }
 
 static int lab_command(const char *output)
@@ -62,6 +140,10 @@ static int keys_command(const char *output)
 
 static const struct command commands[] = {
 	/* table of subcommands */
+	{ "sweep", "[-o FILE]",
+	  "measure storage and time over lengths and heads", sweep_command,
+	  true },
+
 	{ "lab", "", "print the laboratory of the book", lab_command, false },
 	{ "keys", "", "list the keys of all measured values", keys_command,
 			false },

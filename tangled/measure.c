@@ -10,6 +10,10 @@
 
 #include "layer.h"
 
+#include "interventions.h"
+
+#include "storage.h"
+
 /* measurements */
 static enum status measure_views(struct record *record,
 		struct error *error)
@@ -236,22 +240,6 @@ static enum status record_wrong_merge(struct record *record,
 	return status;
 }
 
-/* Room for what a forward pass hands back. */
-static enum status take_forward(struct workspace *room,
-		const size_t wide[], const size_t square[],
-		struct forward *result, struct error *error)
-{
-	enum status status = workspace_take(room, 3, wide, &result->output,
-			error);
-
-	if (!status)
-		status = workspace_take(room, 4, square, &result->weights,
-				error);
-	if (!status)
-		status = workspace_take(room, 3, wide, &result->concat, error);
-	return status;
-}
-
 /* The largest difference of two contiguous tensors of one shape. */
 static real epsilons(struct tensor a, struct tensor b)
 {
@@ -269,7 +257,7 @@ static real epsilons(struct tensor a, struct tensor b)
 static enum status record_bits(struct record *record, int row, size_t B,
 		size_t T, size_t C, size_t H, struct error *error)
 {
-	const size_t wide[] = { B, T, C }, square[] = { B, H, T, T };
+	const size_t wide[] = { B, T, C };
 	struct workspace room = { 0 };
 	struct layer *layer = NULL;
 	struct forward loop, packed;
@@ -279,9 +267,9 @@ static enum status record_bits(struct record *record, int row, size_t B,
 	if (!status)
 		status = workspace_take(&room, 3, wide, &x, error);
 	if (!status)
-		status = take_forward(&room, wide, square, &loop, error);
+		status = forward_take(layer, x, &loop, &room, error);
 	if (!status)
-		status = take_forward(&room, wide, square, &packed, error);
+		status = forward_take(layer, x, &packed, &room, error);
 	if (!status) {
 		/* run both paths on the same numbers */
 		struct random random = { 30 };
@@ -328,6 +316,151 @@ static enum status measure_packed(struct record *record,
 	return status;
 }
 
+enum { FLOW_T = 6, FLOW_C = 6, FLOW_H = 2 };
+
+/* A random layer and input for the experiments of the chapter. */
+static enum status flow_set(struct layer **layer, struct tensor *x,
+		struct workspace *room, struct error *error)
+{
+	const size_t wide[] = { 1, FLOW_T, FLOW_C };
+	struct random random = { 35 };
+	enum status status = layer_create(FLOW_C, FLOW_H, layer, error);
+
+	if (!status)
+		status = workspace_take(room, 3, wide, x, error);
+	if (status)
+		return status;
+	layer_randomize(*layer, 36);
+	for (size_t i = 0; i < FLOW_T * FLOW_C; i++)
+		x->data[i] = random_uniform(&random, -2, 2);
+	return MH_OK;
+}
+
+/* Perturb each position in turn. */
+static enum status record_perturbed(struct record *record,
+		const struct layer *layer, struct tensor x, bool causal,
+		struct workspace *room, struct error *error)
+{
+	enum status status = MH_OK;
+	real change[FLOW_T];
+
+	for (size_t j = 0; j < FLOW_T && !status; j++) {
+		status = perturb(layer_forward_loop, layer, x, causal, j,
+				change, room, error);
+		for (size_t t = 0; t < FLOW_T && !status; t++)
+			RECORD(record, VALUE, "1", change[t],
+					"interventions.%s.%zu.%zu",
+					causal ? "masked" : "unmasked", j, t);
+	}
+	return status;
+}
+
+static enum mistake chosen;
+
+static enum status chosen_mistake(const struct layer *layer,
+		struct tensor x, bool causal, const struct forward *result,
+		struct workspace *workspace, struct error *error)
+{
+	(void)causal;
+	return forward_broken(chosen, layer, x, result, workspace, error);
+}
+
+static enum status record_mistake(struct record *record,
+		const struct layer *layer, struct tensor x,
+		struct workspace *room, struct error *error)
+{
+	struct forward result;
+	real past = 0;
+	enum status status = forward_take(layer, x, &result, room, error);
+
+	if (!status)
+		status = chosen_mistake(layer, x, true, &result, room, error);
+	if (!status)
+		status = past_change(chosen_mistake, layer, x, true, &past,
+				room, error);
+	if (status)
+		return status;
+	/* A sum that rounds to 1 is off by noise; six decimals hide it. */
+	RECORD(record, VALUE, "1", row_error(result.weights),
+			"mistake.%d.rows", (int)chosen);
+	RECORD(record, EXACT, "weights", future_weights(result.weights),
+			"mistake.%d.future", (int)chosen);
+	RECORD(record, VALUE, "1", past, "mistake.%d.past", (int)chosen);
+	return MH_OK;
+}
+
+static enum status record_truncated(struct record *record,
+		const struct layer *layer, struct tensor x,
+		struct workspace *room, struct error *error)
+{
+	real loop, packed;
+	enum status status = truncate_all(layer_forward_loop, layer, x,
+			&loop, room, error);
+
+	if (!status)
+		status = truncate_all(layer_forward_packed, layer, x, &packed,
+				room, error);
+	if (status)
+		return status;
+	RECORD(record, EXACT, "1", x.shape[1], "truncated.T");
+	RECORD(record, EXACT, "1", loop, "truncated.loop");
+	RECORD(record, NOISE, "epsilon", packed / REAL_EPSILON,
+			"truncated.packed");
+	return MH_OK;
+}
+
+static enum status measure_interventions(struct record *record,
+		struct error *error)
+{
+	struct workspace room = { 0 };
+	struct layer *layer = NULL;
+	struct tensor x;
+	struct flow flow = { 0 };
+	enum status status = flow_set(&layer, &x, &room, error);
+
+	if (!status)
+		status = observe_flow(&flow, error);
+	RECORD(record, EXACT, "1", flow.masked,
+			"interventions.fixture.masked");
+	RECORD(record, VALUE, "1", flow.unmasked,
+			"interventions.fixture.unmasked");
+	if (!status)
+		status = record_perturbed(record, layer, x, true, &room, error);
+	if (!status)
+		status = record_perturbed(record, layer, x, false, &room,
+				error);
+	if (!status)
+		status = record_truncated(record, layer, x, &room, error);
+	for (chosen = NO_MISTAKE; chosen <= NO_SWAP && !status; chosen++)
+		status = record_mistake(record, layer, x, &room, error);
+	workspace_free(&room);
+	layer_free(layer);
+	return status;
+}
+
+static enum status measure_storage(struct record *record,
+		struct error *error)
+{
+	enum status status = MH_OK;
+	struct cost cost = { 0 };
+
+	for (size_t H = 1; H <= 4 && !status; H *= 2) {
+		status = storage_cost(2, 4, 8, H, &cost, error);
+		RECORD(record, EXACT, "numbers", cost.parameters,
+				"parameters.h%zu", H);
+		RECORD(record, EXACT, "numbers", cost.entries,
+				"storage.entries.h%zu", H);
+	}
+	for (size_t T = 128; T <= 256 && !status; T *= 2) {
+		status = storage_cost(2, T, 8, 2, &cost, error);
+		RECORD(record, EXACT, "numbers", cost.entries,
+				"storage.entries.t%zu", T);
+		RECORD(record, EXACT, "bytes", cost.entries * sizeof(float),
+				"storage.bytes.t%zu", T);
+	}
+	return status;
+}
+
 enum status measure(struct record *record, struct error *error)
 {
 	enum status status = MH_OK;
@@ -348,5 +481,11 @@ enum status measure(struct record *record, struct error *error)
 
 	if (!status)
 		status = measure_packed(record, error);
+
+	if (!status)
+		status = measure_interventions(record, error);
+
+	if (!status)
+		status = measure_storage(record, error);
 	return status;
 }

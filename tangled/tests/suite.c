@@ -20,6 +20,10 @@ static const struct {
 
 	{ "30 packed", packed_suite },
 
+	{ "35 interventions", interventions_suite },
+
+	{ "40 storage", storage_suite },
+
 	{ "90 record", record_suite },
 };
 

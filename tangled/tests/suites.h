@@ -28,6 +28,10 @@ void loop_suite(Suite *suite);
 
 void packed_suite(Suite *suite);
 
+void interventions_suite(Suite *suite);
+
+void storage_suite(Suite *suite);
+
 void record_suite(Suite *suite);
 
 #endif

@@ -1,0 +1,135 @@
+/* storage.c: made from chapters/40-storage.nw; edit it there. */
+#define _DEFAULT_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "storage.h"
+
+/* private functions of storage */
+/* The largest size this process ever had, in bytes. */
+static size_t resident(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (size_t)usage.ru_maxrss * 1024;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static enum status run_once(forward_path *path, size_t B, size_t T,
+		size_t C, size_t H, struct usage *usage)
+{
+	const size_t wide[] = { B, T, C };
+	struct workspace input = { 0 }, workspace = { 0 };
+	struct forward result;
+	struct random random = { 40 };
+	struct layer *layer;
+	struct tensor x;
+	enum status status = layer_create(C, H, &layer, NULL);
+
+	if (!status)
+		status = workspace_take(&input, 3, wide, &x, NULL);
+	if (status)
+		return status;
+	layer_randomize(layer, 41);
+	for (size_t i = 0; i < B * T * C; i++)
+		x.data[i] = random_uniform(&random, -1, 1);
+
+	size_t before = resident();
+	double start = now();
+
+	status = forward_take(layer, x, &result, &workspace, NULL);
+	if (!status)
+		status = path(layer, x, true, &result, &workspace, NULL);
+	usage->seconds = now() - start;
+	usage->resident = resident() - before;
+	usage->asked = workspace.peak;
+	workspace_free(&workspace);
+	workspace_free(&input);
+	layer_free(layer);
+	return status;
+}
+/* functions of storage */
+enum status storage_cost(size_t B, size_t T, size_t C, size_t H,
+		struct cost *cost, struct error *error)
+{
+	struct layer *layer;
+	enum status status = layer_create(C, H, &layer, error);
+
+	if (status)
+		return status;
+	cost->parameters = registry_numbers(&layer->registry);
+	layer_free(layer);
+	if (!tensor_count(4, (size_t[]){ B, H, T, T }, &cost->entries) ||
+			!tensor_count(4, (size_t[]){ 2 * B, T, T, C },
+			&cost->products))
+		return REFUSE(error, MH_ESIZE, "B = %zu, T = %zu and H = %zu"
+				" make more scores than memory has addresses", B, T,
+				H);
+	return MH_OK;
+}
+
+enum status storage_measure(forward_path *path, size_t B, size_t T,
+		size_t C, size_t H, struct usage *usage, struct error *error)
+{
+	struct { enum status status; struct usage usage; } answer;
+	int ends[2], outcome;
+	pid_t child;
+	ssize_t got;
+
+	fflush(NULL);
+	if (pipe(ends) != 0)
+		return REFUSE(error, MH_EFILE, "no pipe: %s",
+				strerror(errno));
+	child = fork();
+	if (child == 0) {
+		/* measure in the child and exit */
+		memset(&answer, 0, sizeof answer);
+		answer.status = run_once(path, B, T, C, H, &answer.usage);
+		got = write(ends[1], &answer, sizeof answer);
+		_exit(got == (ssize_t)sizeof answer ? 0 : 1);
+	}
+	close(ends[1]);
+	got = child < 0 ? -1 : read(ends[0], &answer, sizeof answer);
+	close(ends[0]);
+	if (child > 0)
+		waitpid(child, &outcome, 0);
+	if (got != (ssize_t)sizeof answer)
+		return REFUSE(error, MH_EFILE, "the measuring process could"
+				" not be made, or died");
+	/* hand over what the child found */
+	if (answer.status)
+		return REFUSE(error, answer.status, "a pass over (%zu, %zu, %zu)"
+				" with %zu heads could not be run", B, T, C, H);
+	*usage = answer.usage;
+	return MH_OK;
+}
+
+enum status sweep_point(size_t i, struct point *point,
+		struct error *error)
+{
+	/* T doubles after all head counts; 2048 with 8 heads is left
+	 * out. */
+	enum status status;
+
+	point->T = (size_t)128 << i / 4;
+	point->H = (size_t)1 << i % 4;
+	status = storage_cost(SWEEP_B, point->T, SWEEP_C, point->H,
+			&point->cost, error);
+	if (!status)
+		status = storage_measure(layer_forward_packed, SWEEP_B,
+				point->T, SWEEP_C, point->H, &point->usage, error);
+	return status;
+}

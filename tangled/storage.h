@@ -1,0 +1,52 @@
+/* storage.h: made from chapters/40-storage.nw; edit it there. */
+#ifndef MH_STORAGE_H
+#define MH_STORAGE_H
+
+#include "interventions.h"
+
+/* What a forward pass over (B,T,C) with H heads costs, by
+ * arithmetic. */
+struct cost {
+	size_t parameters;      /* numbers to be learned */
+	size_t entries;         /* scores: B H T T */
+	size_t products;        /* of the two score products: 2 B T T C */
+};
+
+/* prototypes of storage */
+/* Fill *cost, or MH_ESIZE if a count exceeds what memory could hold.
+ * The parameters are counted, not calculated: by the registry of a
+ * layer that is made for it, so MH_ESHAPE and MH_EMEMORY are possible
+ * as well. */
+enum status storage_cost(size_t B, size_t T, size_t C, size_t H,
+		struct cost *cost, struct error *error);
+
+/* What one forward pass really took. */
+struct usage {
+	/* bytes borrowed from the workspace, at most */
+	size_t asked;
+	/* bytes by which the process grew, at most */
+	size_t resident;
+	double seconds;         /* from the call to its return */
+};
+
+/* Measure a causal pass over (B,T,C) with H heads by the given path, in
+ * a process of its own. Results and intermediates all come from the
+ * workspace; the layer and the input do not count. MH_EMEMORY if the
+ * pass cannot have its memory, MH_EFILE if a process cannot be made. */
+enum status storage_measure(forward_path *path, size_t B, size_t T,
+		size_t C, size_t H, struct usage *usage, struct error *error);
+
+/* One point of the sweep. */
+struct point {
+	size_t T, H;
+	struct cost cost;
+	struct usage usage;
+};
+
+enum { SWEEP_B = 1, SWEEP_C = 64, SWEEP_POINTS = 19 };
+
+/* Measure point number i. Returns what storage_measure returns. */
+enum status sweep_point(size_t i, struct point *point,
+		struct error *error);
+
+#endif
