@@ -25,10 +25,10 @@ CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
 LIBRARY  := error tensor blas workspace attention layer
-PROGRAM  := record fixture interventions storage measure lab main
-HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage measure lab)
+PROGRAM  := record fixture interventions storage thoughts measure lab main
+HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage thoughts measure lab)
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage record
+SUITES   := tensors one_head fixture loop packed interventions storage thoughts record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)

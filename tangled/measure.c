@@ -14,6 +14,8 @@
 
 #include "storage.h"
 
+#include "thoughts.h"
+
 /* measurements */
 static enum status measure_views(struct record *record,
 		struct error *error)
@@ -461,6 +463,36 @@ static enum status measure_storage(struct record *record,
 	return status;
 }
 
+static enum status measure_thoughts(struct record *record,
+		struct error *error)
+{
+	struct thoughts t;
+	struct fixture f;
+	real apart = 0;
+	enum status status = thoughts_observe(&t, error);
+
+	fixture_set(&f);
+	if (!status)
+		status = fixture_run_heads(&f, error);
+	if (status)
+		return status;
+	for (size_t j = 0; j < FIXTURE_T; j++)
+		apart += fabs(f.weights[0][2][j] - f.weights[1][2][j]) / 2;
+	/* record the experiments */
+	RECORD(record, EXACT, "1", THOUGHT_T, "thought.T");
+	RECORD(record, EXACT, "1", THOUGHT_C, "thought.C");
+	RECORD(record, EXACT, "1", THOUGHT_H, "thought.H");
+	RECORD(record, VALUE, "1", t.slice, "thought.slice");
+	RECORD(record, EXACT, "1", t.concat_other, "thought.concat.other");
+	RECORD(record, VALUE, "1", t.concat_output, "thought.concat.output");
+	RECORD(record, VALUE, "1", t.distance, "thought.distance");
+	RECORD(record, VALUE, "1", apart, "thought.fixture.distance");
+	RECORD(record, EXACT, "1", t.projected_past, "thought.projected.past");
+	RECORD(record, EXACT, "1", t.weights_moved, "thought.weights");
+	RECORD(record, VALUE, "1", t.output_moved, "thought.output");
+	return MH_OK;
+}
+
 enum status measure(struct record *record, struct error *error)
 {
 	enum status status = MH_OK;
@@ -487,5 +519,8 @@ enum status measure(struct record *record, struct error *error)
 
 	if (!status)
 		status = measure_storage(record, error);
+
+	if (!status)
+		status = measure_thoughts(record, error);
 	return status;
 }

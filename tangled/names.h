@@ -73,6 +73,7 @@
 #define tensor_split MH_NAME(tensor_split)
 #define tensor_swap MH_NAME(tensor_swap)
 #define tensor_view MH_NAME(tensor_view)
+#define thoughts_observe MH_NAME(thoughts_observe)
 #define truncate_all MH_NAME(truncate_all)
 #define workspace_free MH_NAME(workspace_free)
 #define workspace_mark MH_NAME(workspace_mark)

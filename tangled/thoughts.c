@@ -1,0 +1,124 @@
+/* thoughts.c: made from chapters/70-real-world.nw; edit it there. */
+#include "thoughts.h"
+
+/* private functions of thoughts */
+/* The largest difference of two tensors of the same shape. */
+static real difference(struct tensor a, struct tensor b)
+{
+	real most = 0;
+
+	if (a.rank > 1) {
+		for (size_t i = 0; i < a.shape[0]; i++)
+			most = fmax(most, difference(tensor_slice(a, 0, i),
+					tensor_slice(b, 0, i)));
+		return most;
+	}
+	for (size_t i = 0; i < a.shape[0]; i++)
+		most = fmax(most, fabs(AT(a, i) - AT(b, i)));
+	return most;
+}
+
+/* How much the queries of head 0 move when the last feature does. */
+static enum status query_change(const struct layer *layer,
+		struct tensor x, real *change, struct workspace *room,
+		struct error *error)
+{
+	const size_t shape[] = { THOUGHT_T, layer->head_width };
+	struct tensor weight = layer->head[0]->query.value, before, after;
+	struct tensor tokens = tensor_slice(x, 0, 0);
+	enum status status = workspace_take(room, 2, shape, &before, error);
+
+	if (!status)
+		status = workspace_take(room, 2, shape, &after, error);
+	if (!status)
+		status = attention_project(tokens, weight, before, error);
+	if (status)
+		return status;
+	for (size_t i = 0; i < THOUGHT_T; i++)
+		AT(tokens, i, THOUGHT_C - 1) += 1;
+	status = attention_project(tokens, weight, after, error);
+	for (size_t i = 0; i < THOUGHT_T; i++)
+		AT(tokens, i, THOUGHT_C - 1) -= 1;
+	*change = difference(before, after);
+	return status;
+}
+
+/* The mean over rows of half the summed difference of two heads'
+ * weights: 0 for equal distributions, 1 for disjoint ones. */
+static real heads_distance(struct tensor weights)
+{
+	const size_t T = weights.shape[2];
+	real sum = 0;
+
+	for (size_t i = 0; i < T; i++)
+		for (size_t j = 0; j < T; j++)
+			sum += fabs(AT(weights, 0, 0, i, j) -
+					AT(weights, 0, 1, i, j)) / 2;
+	return sum / (real)T;
+}
+
+enum status thoughts_observe(struct thoughts *t, struct error *error)
+{
+	const size_t wide[] = { 1, THOUGHT_T, THOUGHT_C };
+	struct workspace room = { 0 };
+	struct layer *layer = NULL;
+	struct forward before, after;
+	struct random random = { 70 };
+	struct tensor x;
+	enum status status = layer_create(THOUGHT_C, THOUGHT_H, &layer,
+			error);
+
+	*t = (struct thoughts){ 0 };
+	if (!status)
+		status = workspace_take(&room, 3, wide, &x, error);
+	if (!status)
+		status = forward_take(layer, x, &before, &room, error);
+	if (!status)
+		status = forward_take(layer, x, &after, &room, error);
+	if (!status) {
+		/* draw the layer and the input of the experiments */
+		layer_randomize(layer, 71);
+		for (size_t i = 0; i < THOUGHT_T * THOUGHT_C; i++)
+			x.data[i] = random_uniform(&random, -2, 2);
+		status = layer_forward_loop(layer, x, true, &before, &room, error);
+	}
+	/* make the experiments, one after the other */
+	if (!status)
+		status = query_change(layer, x, &t->slice, &room, error);
+
+	if (!status) {
+		struct tensor value = layer->head[1]->value.value;
+
+		AT(value, 0, 0) += 1;
+		status = layer_forward_loop(layer, x, true, &after, &room, error);
+		AT(value, 0, 0) -= 1;
+		t->concat_other = difference(
+				tensor_narrow(before.concat, 2, 0, layer->head_width),
+				tensor_narrow(after.concat, 2, 0, layer->head_width));
+		t->concat_output = difference(before.output, after.output);
+	}
+
+	if (!status)
+		t->distance = heads_distance(before.weights);
+
+	for (int draw = 0; draw < 10 && !status; draw++) {
+		struct tensor mix = layer->out_proj.value;
+		real past = 0;
+
+		for (size_t i = 0; i < THOUGHT_C * THOUGHT_C; i++)
+			mix.data[i] = random_uniform(&random, -100, 100);
+		status = past_change(layer_forward_loop, layer, x, true, &past,
+				&room, error);
+		t->projected_past = fmax(t->projected_past, past);
+	}
+
+	if (!status)
+		status = layer_forward_loop(layer, x, true, &after, &room, error);
+	if (!status) {
+		t->weights_moved = difference(before.weights, after.weights);
+		t->output_moved = difference(before.output, after.output);
+	}
+	workspace_free(&room);
+	layer_free(layer);
+	return status;
+}
