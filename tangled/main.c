@@ -46,7 +46,7 @@ static void record_point(struct record *record, const struct point *p)
 		{ "bytes", "bytes", EXACT,
 				(double)p->cost.entries * sizeof(real) },
 		{ "parameters", "numbers", EXACT, (double)p->cost.parameters },
-		{ "products", "products", EXACT, (double)p->cost.products },
+		{ "products", "terms", EXACT, (double)p->cost.products },
 		{ "asked", "bytes", EXACT, (double)p->usage.asked },
 		{ "resident", "bytes", NOISE, (double)p->usage.resident },
 		{ "seconds", "s", NOISE, p->usage.seconds },
