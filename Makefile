@@ -50,12 +50,11 @@ RECORDS   = $(RECORD) $(SWEEP)
 
 MAKEFLAGS += --no-print-directory
 # All processors, unless told otherwise.
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.SECONDARY:
 # A line that says what is being done; V=1 shows the commands themselves.
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
@@ -73,7 +72,7 @@ $(BUILD)/book.markup: book.nw $(CHAPTERS) tools/check-chunks tools/noweb.py Make
 	$(call say,read,book.nw and $(words $(CHAPTERS)) chapters)
 	@mkdir -p $(@D)
 	$(Q)$(NOWEB)/markup -t book.nw $(CHAPTERS) > $@.all
-	$(Q)$(if $(SNAPSHOT),$(NOWEB)/emptydefn,cat) < $@.all > $@.new
+	$(Q)$(if $(SNAPSHOT),tools/empty-slots,cat) < $@.all > $@.new
 	$(Q)tools/check-chunks $@.new $(EXPECTED)
 	@mv $@.new $@
 
@@ -81,12 +80,12 @@ $(BUILD)/book.markup: book.nw $(CHAPTERS) tools/check-chunks tools/noweb.py Make
 $(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names
 	$(call say,tangle,$(BUILD)/src)
 	$(Q)tools/tangle $< $(BUILD)/src -L $(FILES)
-	$(Q)cd $(BUILD)/src && $(CURDIR)/tools/names $(filter %.h,$(filter-out tests/%,$(FILES))) > names.new
+	$(Q)cd $(BUILD)/src && "$(CURDIR)/tools/names" $(filter %.h,$(filter-out tests/%,$(FILES))) > names.new
 	@cmp -s $(BUILD)/src/names.new $(BUILD)/src/names.h \
 		&& rm $(BUILD)/src/names.new || mv $(BUILD)/src/names.new $(BUILD)/src/names.h
 	@touch $@
 
-$(BUILD)/src/%: $(BUILD)/src.stamp
+$(FILES:%=$(BUILD)/src/%): $(BUILD)/src.stamp
 	@:
 
 tangle: $(BUILD)/tangled.stamp  ## write the readable C to tangled/
@@ -128,23 +127,23 @@ $(BUILD)/double/tests/%.o $(BUILD)/single/tests/%.o: EXTRA += -O0
 
 $(BUILD)/multihead: $(addprefix $(BUILD)/double/,$(LIB_OBJ) main.o)
 	$(call say,link,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@.new $(LDLIBS) && mv $@.new $@
 
 $(BUILD)/suite-double: $(addprefix $(BUILD)/double/,$(SUITE_OBJ))
 	$(call say,link,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@.new $(CHECK_LIBS) $(LDLIBS) && mv $@.new $@
 
 $(BUILD)/suite-single: $(addprefix $(BUILD)/single/,$(SUITE_OBJ))
 	$(call say,link,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@.new $(CHECK_LIBS) $(LDLIBS) && mv $@.new $@
 
 -include $(wildcard $(BUILD)/double/*.d $(BUILD)/double/tests/*.d \
                     $(BUILD)/single/*.d $(BUILD)/single/tests/*.d)
 
 # ---- run --------------------------------------------------------------------
 
-check: $(BUILD)/suite-double $(BUILD)/suite-single $(BUILD)/multihead \
-       $(BUILD)/tangled.stamp  ## run the suite, both precisions, and compare with the golden output; CHAPTER=10 runs one suite
+SUITE_PROGRAMS = $(BUILD)/suite-double $(BUILD)/suite-single
+check: $(SUITE_PROGRAMS) $(BUILD)/multihead $(BUILD)/tangled.stamp  ## run the suite and compare with golden output; CHAPTER=10 runs one chapter's
 	@echo "double:"; $(BUILD)/suite-double $(CHAPTER)
 	@echo "float:"; $(BUILD)/suite-single $(CHAPTER)
 	$(if $(CHAPTER)$(SNAPSHOT),,@tools/golden check $(BUILD)/multihead tests/golden)
@@ -192,14 +191,15 @@ figures: $(FIGURES:%=$(BUILD)/figures/%.tex)  ## draw the figures from the recor
 # ---- weave ------------------------------------------------------------------
 
 # Each stage writes a file of its own, for in a pipe only the last may fail.
-$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/prettify tools/split
+$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/prettify tools/split
 	$(call say,weave,$(BUILD)/tex)
 	@mkdir -p $(BUILD)/tex
 	$(Q)$(NOWEB)/finduses < $< > $(BUILD)/weave.1
-	$(Q)$(NOWEB)/noidx -delay < $(BUILD)/weave.1 > $(BUILD)/weave.2
-	$(Q)$(NOWEB)/totex -delay < $(BUILD)/weave.2 > $(BUILD)/weave.3
-	$(Q)tools/prettify < $(BUILD)/weave.3 > $(BUILD)/weave.4
-	$(Q)tools/split $(BUILD)/tex < $(BUILD)/weave.4
+	$(Q)tools/uses-in-code < $(BUILD)/weave.1 > $(BUILD)/weave.2
+	$(Q)$(NOWEB)/noidx -delay < $(BUILD)/weave.2 > $(BUILD)/weave.3
+	$(Q)$(NOWEB)/totex -delay < $(BUILD)/weave.3 > $(BUILD)/weave.4
+	$(Q)tools/prettify < $(BUILD)/weave.4 > $(BUILD)/weave.5
+	$(Q)tools/split $(BUILD)/tex < $(BUILD)/weave.5
 	@touch $@
 
 # Measured values and claims become TeX; a false claim stops here.

@@ -1,13 +1,44 @@
 /* attention.c: made from chapters/15-one-head.nw; edit it there. */
 #include "attention.h"
 
+/* private functions of attention */
+static enum status check_head(struct projections p, struct tensor x,
+		struct tensor weights, struct tensor out, struct error *error)
+{
+	const size_t length = x.shape[0], width = p.query.shape[0];
+	const size_t weight[] = { width, x.shape[1] };
+	const size_t square[] = { length, length };
+	const size_t narrow[] = { length, width };
+	enum status status;
+
+	if (x.rank != 2 || p.query.rank != 2)
+		return REFUSE(error, MH_ESHAPE, "a head takes matrices; x has"
+				" shape %s, its query weight %s",
+				tensor_shape(x).text, tensor_shape(p.query).text);
+	if (width == 0)
+		return REFUSE(error, MH_ESHAPE,
+				"a head of width 0 has no scores");
+	/* expect the shapes of a head */
+	status = tensor_expect(p.query, "the query weight", 2, weight, error);
+	if (!status)
+		status = tensor_expect(p.key, "the key weight", 2, weight, error);
+	if (!status)
+		status = tensor_expect(p.value, "the value weight", 2, weight,
+				error);
+	if (!status)
+		status = tensor_expect(weights, "weights", 2, square, error);
+	if (!status)
+		status = tensor_expect(out, "out", 2, narrow, error);
+	return status;
+}
 /* functions of attention */
 enum status attention_project(struct tensor x, struct tensor weight,
 		struct tensor out, struct error *error)
 {
 	if (weight.rank != 2)
-		return REFUSE(error, MH_ESHAPE, "a weight has two axes,"
-				" got %d", weight.rank);
+		return REFUSE(error, MH_ESHAPE, "a projection takes"
+				" matrices, got the shape %s",
+				tensor_shape(weight).text);
 	return tensor_product(x, tensor_swap(weight, 0, 1), out, error);
 }
 
@@ -64,40 +95,14 @@ enum status attention_head(struct projections projections,
 		struct error *error)
 {
 	struct workspace_mark mark = workspace_mark(workspace);
+	const size_t rows[] = { x.shape[0], projections.query.shape[0] };
 	struct tensor queries, keys, values;
-	enum status status;
-
-	/* refuse a head whose shapes do not fit */
-	if (x.rank != 2 || projections.query.rank != 2)
-		return REFUSE(error, MH_ESHAPE, "a head takes matrices; x has"
-				" shape %s, its query weight %s", tensor_shape(x).text,
-				tensor_shape(projections.query).text);
-
-	const size_t length = x.shape[0], width = projections.query.shape[0];
-	const size_t weight[] = { width, x.shape[1] };
-	const size_t square[] = { length, length }, narrow[] = { length,
-			width };
-
-	if (width == 0)
-		return REFUSE(error, MH_ESHAPE, "a head of width 0 has no scores");
-	status = tensor_expect(projections.query, "the query weight", 2, weight,
+	enum status status = check_head(projections, x, weights, out,
 			error);
-	if (!status)
-		status = tensor_expect(projections.key, "the key weight", 2, weight,
-				error);
-	if (!status)
-		status = tensor_expect(projections.value, "the value weight", 2,
-				weight, error);
-	if (!status)
-		status = tensor_expect(weights, "weights", 2, square, error);
-	if (!status)
-		status = tensor_expect(out, "out", 2, narrow, error);
-	if (status)
-		return status;
-	/* borrow room for queries, keys and values */
-	const size_t rows[] = { length, width };
 
-	status = workspace_take(workspace, 2, rows, &queries, error);
+	/* borrow room for queries, keys and values */
+	if (!status)
+		status = workspace_take(workspace, 2, rows, &queries, error);
 	if (!status)
 		status = workspace_take(workspace, 2, rows, &keys, error);
 	if (!status)

@@ -8,7 +8,7 @@ enum { FIXTURE_T = 3, FIXTURE_C = 4, FIXTURE_H = 2, FIXTURE_D = 2 };
 
 struct fixture {
 	real x[FIXTURE_T][FIXTURE_C];
-	real query[FIXTURE_H][FIXTURE_D][FIXTURE_C];    /* (d,C) a head */
+	real query[FIXTURE_H][FIXTURE_D][FIXTURE_C]; /* (d,C) per head */
 	real key[FIXTURE_H][FIXTURE_D][FIXTURE_C];
 	real value[FIXTURE_H][FIXTURE_D][FIXTURE_C];
 

@@ -116,9 +116,8 @@ static enum status part_2(struct lab *lab, struct fixture *f)
 		return status;
 	lab_part(lab, 2, "concatenate and output-project");
 	fprintf(lab->out, "  weights %s, concatenation %s, output %s\n",
-			tensor_shape(tensor_view(NULL, 4, square)).text,
-			tensor_shape(tensor_view(NULL, 3, wide)).text,
-			tensor_shape(tensor_view(NULL, 3, wide)).text);
+			shape_write(4, square).text, shape_write(3, wide).text,
+			shape_write(3, wide).text);
 	/* print what the layer made of the last position */
 	struct tensor concat = last_row(fixture_rows(f->concat, C));
 	struct tensor output = last_row(fixture_rows(f->projected, C));

@@ -255,9 +255,13 @@ enum status layer_enter(struct layer *layer, size_t slot,
 	if (slot >= layer->heads)
 		return REFUSE(error, MH_ESHAPE, "slot %zu of a layer with"
 				" %zu heads", slot, layer->heads);
-	for (int i = 0; i < 3 && !status; i++)
+	for (int i = 0; i < 3 && !status; i++) {
 		status = tensor_expect(parts[i]->value, names[i], 2, shape,
 				error);
+		if (!status)
+			status = tensor_expect(parts[i]->gradient, names[i], 2,
+					shape, error);
+	}
 	for (int i = 0; i < 3 && !status; i++) {
 		snprintf(name, sizeof name, "heads.%zu.%s.weight", slot,
 				names[i]);

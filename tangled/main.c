@@ -190,7 +190,7 @@ static int command_run(const struct command *command, int argc,
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "ho:", options, NULL)) !=
+	while ((option = getopt_long(argc, argv, ":ho:", options, NULL)) !=
 			-1)
 		switch (option) {
 		/* act on one option of a subcommand */
@@ -203,6 +203,9 @@ static int command_run(const struct command *command, int argc,
 				return misuse("%s takes no --output", argv[0]);
 			output = optarg;
 			break;
+		case ':':
+			return misuse("%s: '%s' needs an argument", argv[0],
+					argv[optind - 1]);
 		default:
 			return misuse("%s does not understand '%s'", argv[0],
 					argv[optind - 1]);

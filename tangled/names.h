@@ -56,6 +56,7 @@
 #define registry_numbers MH_NAME(registry_numbers)
 #define registry_zero_gradients MH_NAME(registry_zero_gradients)
 #define row_error MH_NAME(row_error)
+#define shape_write MH_NAME(shape_write)
 #define softmax_rows MH_NAME(softmax_rows)
 #define storage_cost MH_NAME(storage_cost)
 #define storage_measure MH_NAME(storage_measure)

@@ -43,20 +43,28 @@ void record_line(struct record *record, const char *file, int line,
 enum status record_open(struct record *record, const char *path,
 		bool keys_only, struct error *error)
 {
+	enum status status = MH_OK;
+
 	*record = (struct record){ stdout, keys_only, path, "" };
 	if (!path)
 		return MH_OK;
 	record->file = NULL;
 	int length = snprintf(record->temporary, sizeof record->temporary,
 			"%s.new", path);
-	if (length >= (int)sizeof record->temporary)
+	if (length >= (int)sizeof record->temporary) {
+		record->temporary[0] = '\0';    /* which is cut, and not ours */
 		return REFUSE(error, MH_EFILE, "%.40s...: name too long",
 				path);
+	}
 	record->file = fopen(record->temporary, "w");
-	if (!record->file)
-		return REFUSE(error, MH_EFILE, "cannot write %s: %s",
-				record->temporary, strerror(errno));
-	return MH_OK;
+	if (!record->file) {
+		int cause = errno;
+
+		status = REFUSE(error, MH_EFILE, "cannot write %s: %s",
+				record->temporary, strerror(cause));
+		record->temporary[0] = '\0';    /* it is not ours to remove */
+	}
+	return status;
 }
 
 enum status record_close(struct record *record, struct error *error)
@@ -79,9 +87,10 @@ enum status record_close(struct record *record, struct error *error)
 
 void record_abandon(struct record *record)
 {
-	if (!record->path)
-		return;
-	if (record->file)
+	if (record->path && record->file)
 		fclose(record->file);
-	remove(record->temporary);
+	if (record->temporary[0])
+		remove(record->temporary);
+	record->file = NULL;
+	record->temporary[0] = '\0';
 }

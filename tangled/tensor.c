@@ -153,24 +153,26 @@ enum status tensor_product(struct tensor a, struct tensor b,
 	return MH_OK;
 }
 
+struct shape_text shape_write(int rank, const size_t shape[])
+{
+	struct shape_text written = { "(" };
+	size_t room = sizeof written.text, used = 1;
+
+	for (int axis = 0; axis < rank; axis++)
+		used += (size_t)snprintf(written.text + used, room - used,
+				axis ? ", %zu" : "%zu", shape[axis]);
+	snprintf(written.text + used, room - used, ")");
+	return written;
+}
+
 struct shape_text tensor_shape(struct tensor t)
 {
-	struct shape_text shape = { "(" };
-	size_t used = 1;
-
-	for (int axis = 0; axis < t.rank; axis++)
-		used += (size_t)snprintf(shape.text + used,
-				sizeof shape.text - used,
-				axis ? ", %zu" : "%zu",
-				t.shape[axis]);
-	snprintf(shape.text + used, sizeof shape.text - used, ")");
-	return shape;
+	return shape_write(t.rank, t.shape);
 }
 
 enum status tensor_expect(struct tensor t, const char *name, int rank,
 		const size_t shape[], struct error *error)
 {
-	struct tensor wanted = tensor_view(NULL, rank, shape);
 	bool same = t.rank == rank;
 
 	for (int axis = 0; same && axis < rank; axis++)
@@ -178,7 +180,7 @@ enum status tensor_expect(struct tensor t, const char *name, int rank,
 	if (same)
 		return MH_OK;
 	return REFUSE(error, MH_ESHAPE, "%s has shape %s, wanted %s", name,
-			tensor_shape(t).text, tensor_shape(wanted).text);
+			tensor_shape(t).text, shape_write(rank, shape).text);
 }
 
 real random_uniform(struct random *random, real low, real high)

@@ -14,7 +14,7 @@
 struct tensor {
 	real *data;                     /* element (0, 0, ...) */
 	int rank;                       /* the number of axes */
-	size_t shape[TENSOR_AXES];      /* steps along each axis */
+	size_t shape[TENSOR_AXES];      /* positions along each axis */
 	ptrdiff_t stride[TENSOR_AXES];  /* elements moved by one step */
 };
 
@@ -78,7 +78,8 @@ enum status tensor_product(struct tensor a, struct tensor b,
 
 struct shape_text { char text[96]; };
 
-/* The shape as it is written in the text: "(2, 5, 12)". */
+/* A shape as it is written in the text: "(2, 5, 12)". */
+struct shape_text shape_write(int rank, const size_t shape[]);
 struct shape_text tensor_shape(struct tensor t);
 
 /* MH_OK if t has this shape; otherwise MH_ESHAPE and a sentence in
@@ -94,7 +95,9 @@ struct random { uint64_t state; };
  * Lea and Flood 2014). */
 real random_uniform(struct random *random, real low, real high);
 
-/* Replace each row of a matrix by its softmax, over the last axis. */
+/* Replace each row of a matrix by its softmax, over the last axis. A
+ * row whose largest score is not finite, or that holds a NaN, becomes
+ * NaN. */
 void softmax_rows(struct tensor rows);
 
 /* Store in *split the view in which axis has become two: parts, and

@@ -22,7 +22,8 @@ static struct block *add_block(struct workspace *workspace,
 
 	/* respect the limit of the workspace */
 	if (workspace->limit) {
-		if (bytes > workspace->limit - workspace->held)
+		if (workspace->held > workspace->limit ||
+				bytes > workspace->limit - workspace->held)
 			return NULL;
 		if (size > workspace->limit - workspace->held)
 			size = bytes;
@@ -53,8 +54,7 @@ enum status workspace_take(struct workspace *workspace, int rank,
 	if (!tensor_count(rank, shape, &count) ||
 			count > (PTRDIFF_MAX - LINE) / sizeof(real))
 		return REFUSE(error, MH_ESIZE, "a tensor of shape %s is too"
-				" large to address", tensor_shape(
-					tensor_view(NULL, rank, shape)).text);
+				" large to address", shape_write(rank, shape).text);
 	bytes = (count * sizeof(real) + LINE - 1) / LINE * LINE;
 	/* find or add a block with room for the bytes */
 	for (block = workspace->current; block; block = block->next)

@@ -56,7 +56,7 @@ void oracle_heads(const struct problem *p, long double *weights,
 double oracle_units(const struct problem *p)
 {
 	double C = (double)p->C, d = (double)p->d, T = (double)p->T;
-	double a = 1, delta;
+	double size = 1, delta;
 
 	for (size_t x = 0; x < p->B * p->T; x++)
 		for (size_t w = 0; w < 3 * p->H * p->d; w++) {
@@ -65,10 +65,10 @@ double oracle_units(const struct problem *p)
 			for (size_t e = 0; e < p->C; e++)
 				sum += fabs((double)p->x[x * p->C + e] *
 						(double)p->in_proj[w * p->C + e]);
-			a = fmax(a, sum);
+			size = fmax(size, sum);
 		}
-	delta = sqrt(d) * a * a * (2 * C + d + 2);
-	return a * (2 * delta + 2 * T + 3 + C);
+	delta = sqrt(d) * size * size * (2 * C + d + 3);
+	return size * (2 * delta + 2 * T + 3 + C);
 }
 
 

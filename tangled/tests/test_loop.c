@@ -40,6 +40,11 @@ START_TEST(a_new_layer_is_random_within_its_bound)
 	}
 	for (size_t i = 4 * 144; i < 8 * 144; i++)
 		ck_assert(layer->memory[i] == 0);       /* gradients */
+	/* Values and gradients lie one after the other and do not
+	 * overlap. */
+	ck_assert(layer->out_proj.value.data == layer->memory + 3 * 144);
+	ck_assert(layer->in_proj.gradient.data == layer->memory + 4 * 144);
+	ck_assert(layer->out_proj.gradient.data == layer->memory + 7 * 144);
 	ck_assert(least >= -bound && least < (real)-0.95 * bound);
 	ck_assert(most <= bound && most > (real)0.95 * bound);
 	layer_free(layer);
@@ -203,8 +208,25 @@ START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
 	ck_refused(layer_contribution(s.layer, 3, s.result.concat,
 			s.result.output, &error), MH_ESHAPE,
 			"head 3 of a layer with 3 heads");
+	ck_refused(layer_contribution(s.layer, 1,
+			tensor_narrow(s.result.concat, 2, 0, 11),
+			s.result.output, &error), MH_ESHAPE,
+			"concat has shape (2, 5, 11), wanted (B, T, 12)");
+	ck_refused(layer_contribution(s.layer, 1, s.result.concat,
+			tensor_narrow(s.result.output, 1, 0, 4), &error),
+			MH_ESHAPE,
+			"contribution has shape (2, 4, 12), wanted (2, 5, 12)");
 	ck_refused(layer_enter(s.layer, 3, s.layer->head[0], &error),
 			MH_ESHAPE, "slot 3 of a layer with 3 heads");
+	struct head narrow = *s.layer->head[0];
+
+	narrow.value.gradient = tensor_narrow(narrow.value.gradient, 1, 0,
+			9);
+	ck_refused(layer_enter(s.layer, 0, &narrow, &error), MH_ESHAPE,
+			"value has shape (4, 9), wanted (4, 12)");
+	narrow.key.value = tensor_narrow(narrow.key.value, 0, 0, 3);
+	ck_refused(layer_enter(s.layer, 0, &narrow, &error), MH_ESHAPE,
+			"key has shape (3, 12), wanted (4, 12)");
 	bench_free(&s);
 }
 END_TEST
@@ -227,6 +249,9 @@ END_TEST
 START_TEST(a_head_entered_twice_is_counted_once_and_named_twice)
 {
 	struct bench s;
+	struct layer *twin;
+
+	ck_ok(layer_create(12, 3, &twin, NULL));
 
 	bench_set(&s, 1, 5, 3, 4);
 	ck_ok(layer_enter(s.layer, 2, s.layer->head[0], NULL));
@@ -234,6 +259,12 @@ START_TEST(a_head_entered_twice_is_counted_once_and_named_twice)
 	ck_assert_uint_eq(registry_numbers(&s.layer->registry),
 			2 * 3 * 4 * 12 + 12 * 12);
 	ck_assert_uint_eq(registry_first(&s.layer->registry, 7), 1);
+	/* shared numbers, drawn once */
+	layer_randomize(s.layer, 5);
+	layer_randomize(twin, 5);
+	ck_assert_mem_eq(s.layer->own[0].query.value.data,
+			twin->own[0].query.value.data, 4 * 12 * sizeof(real));
+	layer_free(twin);
 	ck_assert_uint_eq(registry_first(&s.layer->registry, 6), 6);
 	bench_run(&s, true);
 	for (size_t i = 0; i < 5 * 5; i++)

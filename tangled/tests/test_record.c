@@ -4,18 +4,36 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lab.h"
 #include "record.h"
 #include "suites.h"
 
 /* tests of record */
+START_TEST(a_statement_that_does_not_hold_is_counted_and_kept)
+{
+	struct lab lab = { 0 };
+
+	lab_expect(&lab, true, "this holds");
+	lab_expect(&lab, false, "this does not");
+	lab_expect(&lab, false, "nor does this");
+	ck_assert_uint_eq(lab.broken, 2);
+	ck_assert_str_eq(lab.which[0], "this does not");
+	ck_assert_str_eq(lab.which[1], "nor does this");
+	for (int i = 0; i < 100; i++)
+		lab_expect(&lab, false, "too many to keep");
+	ck_assert_uint_eq(lab.broken, 102);
+}
+END_TEST
+
 START_TEST(a_recorded_value_reads_back_as_the_same_double)
 {
-	double third = 1.0 / 3, back = 0;
+	/* Sixteen digits would not tell this sum from 0.3. */
+	double sum = 0.1 + 0.2, back = 0;
 	char key[32], unit[8], kind[8];
 	struct record record = { tmpfile(), false, NULL, "" };
 
 	ck_assert_ptr_nonnull(record.file);
-	RECORD(&record, VALUE, "nats", third, "a.%d.last", 7);
+	RECORD(&record, VALUE, "nats", sum, "a.%d.last", 7);
 	rewind(record.file);
 	ck_assert_int_eq(fscanf(record.file, "%31s %lf %7s %7s", key, &back,
 			unit, kind), 4);
@@ -23,7 +41,7 @@ START_TEST(a_recorded_value_reads_back_as_the_same_double)
 	ck_assert_str_eq(key, "a.7.last");
 	ck_assert_str_eq(unit, "nats");
 	ck_assert_str_eq(kind, "value");
-	ck_assert(back == third);
+	ck_assert(back == sum);
 }
 END_TEST
 
@@ -63,6 +81,13 @@ START_TEST(a_folder_that_does_not_exist_is_refused_by_name)
 {
 	struct record record;
 
+	char name[5000];
+
+	memset(name, 'x', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	ck_assert_int_eq(record_open(&record, name, false, NULL), MH_EFILE);
+	ck_assert_str_eq(record.temporary, "");
+	record_abandon(&record);
 	ck_refused(record_open(&record, "/nowhere/at/all", false, &error),
 			MH_EFILE, "cannot write /nowhere/at/all.new: "
 			"No such file or directory");
@@ -97,4 +122,6 @@ void record_suite(Suite *suite)
 			a_folder_that_does_not_exist_is_refused_by_name);
 	tcase_add_test(record,
 			an_error_object_is_optional_and_never_overrun);
+	tcase_add_test(record,
+			a_statement_that_does_not_hold_is_counted_and_kept);
 }
