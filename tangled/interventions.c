@@ -70,6 +70,32 @@ static enum status broken_head(enum mistake mistake,
 	}
 	return status;
 }
+
+static enum status broken(enum mistake mistake,
+		const struct layer *layer, struct tensor x,
+		const struct forward *result, struct workspace *workspace,
+		struct error *error)
+{
+	struct workspace_mark mark = workspace_mark(workspace);
+	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
+	enum status status = MH_OK;
+
+	for (size_t b = 0; b < x.shape[0] && !status; b++) {
+		struct tensor weights = tensor_slice(result->weights, 0, b);
+		struct tensor concat = tensor_slice(result->concat, 0, b);
+
+		for (size_t h = 0; h < layer->heads && !status; h++)
+			status = broken_head(mistake, layer, h,
+					tensor_slice(x, 0, b),
+					tensor_slice(weights, 0, h), concat,
+					workspace, error);
+		if (!status)
+			status = tensor_product(concat, mix,
+					tensor_slice(result->output, 0, b), error);
+	}
+	workspace_release(workspace, mark);
+	return status;
+}
 /* functions of interventions */
 enum status perturb(forward_path *path, const struct layer *layer,
 		struct tensor x, bool causal, size_t position, real change[],
@@ -157,30 +183,28 @@ real row_error(struct tensor weights)
 	return most;
 }
 
-enum status forward_broken(enum mistake mistake,
-		const struct layer *layer, struct tensor x,
-		const struct forward *result, struct workspace *workspace,
-		struct error *error)
+#define PATH_WITH(name, mistake) \
+static enum status name(const struct layer *layer, struct tensor x, \
+		bool causal, const struct forward *result, \
+		struct workspace *workspace, struct error *error) \
+{ \
+	(void)causal; \
+	return broken(mistake, layer, x, result, workspace, error); \
+}
+
+PATH_WITH(faultless, NO_MISTAKE)
+PATH_WITH(maskless, NO_MASK)
+PATH_WITH(sumless, NO_SUM)
+PATH_WITH(columnwise, WRONG_AXIS)
+PATH_WITH(swapless, NO_SWAP)
+
+forward_path *forward_mistaken(enum mistake mistake)
 {
-	struct workspace_mark mark = workspace_mark(workspace);
-	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
-	enum status status = MH_OK;
+	static forward_path *const paths[MISTAKES] = {
+		faultless, maskless, sumless, columnwise, swapless
+	};
 
-	for (size_t b = 0; b < x.shape[0] && !status; b++) {
-		struct tensor weights = tensor_slice(result->weights, 0, b);
-		struct tensor concat = tensor_slice(result->concat, 0, b);
-
-		for (size_t h = 0; h < layer->heads && !status; h++)
-			status = broken_head(mistake, layer, h,
-					tensor_slice(x, 0, b),
-					tensor_slice(weights, 0, h), concat,
-					workspace, error);
-		if (!status)
-			status = tensor_product(concat, mix,
-					tensor_slice(result->output, 0, b), error);
-	}
-	workspace_release(workspace, mark);
-	return status;
+	return paths[mistake];
 }
 
 enum status observe_flow(struct flow *flow, struct error *error)

@@ -40,12 +40,11 @@ enum mistake {
 	NO_SWAP                 /* heads are merged without a swap */
 };
 
-/* A causal forward pass with a mistake in it, for demonstration; its
- * results are contiguous. Returns what layer_forward_loop returns. */
-enum status forward_broken(enum mistake mistake,
-		const struct layer *layer, struct tensor x,
-		const struct forward *result, struct workspace *workspace,
-		struct error *error);
+enum { MISTAKES = NO_SWAP + 1 };
+
+/* The path that makes a mistake, for demonstration: causal whatever it
+ * is asked for, and into contiguous results only. */
+forward_path *forward_mistaken(enum mistake mistake);
 
 /* What interventions on the fixture find. */
 struct flow {

@@ -357,37 +357,27 @@ static enum status record_perturbed(struct record *record,
 	return status;
 }
 
-static enum mistake chosen;
-
-static enum status chosen_mistake(const struct layer *layer,
-		struct tensor x, bool causal, const struct forward *result,
-		struct workspace *workspace, struct error *error)
-{
-	(void)causal;
-	return forward_broken(chosen, layer, x, result, workspace, error);
-}
-
 static enum status record_mistake(struct record *record,
-		const struct layer *layer, struct tensor x,
+		enum mistake m, const struct layer *layer, struct tensor x,
 		struct workspace *room, struct error *error)
 {
+	forward_path *path = forward_mistaken(m);
 	struct forward result;
 	real past = 0;
 	enum status status = forward_take(layer, x, &result, room, error);
 
 	if (!status)
-		status = chosen_mistake(layer, x, true, &result, room, error);
+		status = path(layer, x, true, &result, room, error);
 	if (!status)
-		status = past_change(chosen_mistake, layer, x, true, &past,
-				room, error);
+		status = past_change(path, layer, x, true, &past, room, error);
 	if (status)
 		return status;
 	/* A sum that rounds to 1 is off by noise; six decimals hide it. */
 	RECORD(record, VALUE, "1", row_error(result.weights),
-			"mistake.%d.rows", (int)chosen);
+			"mistake.%d.rows", (int)m);
 	RECORD(record, EXACT, "weights", future_weights(result.weights),
-			"mistake.%d.future", (int)chosen);
-	RECORD(record, VALUE, "1", past, "mistake.%d.past", (int)chosen);
+			"mistake.%d.future", (int)m);
+	RECORD(record, VALUE, "1", past, "mistake.%d.past", (int)m);
 	return MH_OK;
 }
 
@@ -433,8 +423,9 @@ static enum status measure_interventions(struct record *record,
 				error);
 	if (!status)
 		status = record_truncated(record, layer, x, &room, error);
-	for (chosen = NO_MISTAKE; chosen <= NO_SWAP && !status; chosen++)
-		status = record_mistake(record, layer, x, &room, error);
+	for (int m = 0; m < MISTAKES && !status; m++)
+		status = record_mistake(record, (enum mistake)m, layer, x,
+				&room, error);
 	workspace_free(&room);
 	layer_free(layer);
 	return status;

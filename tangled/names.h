@@ -26,7 +26,7 @@
 #define fixture_set MH_NAME(fixture_set)
 #define fixture_silence MH_NAME(fixture_silence)
 #define fixture_weight MH_NAME(fixture_weight)
-#define forward_broken MH_NAME(forward_broken)
+#define forward_mistaken MH_NAME(forward_mistaken)
 #define forward_take MH_NAME(forward_take)
 #define future_weights MH_NAME(future_weights)
 #define lab_expect MH_NAME(lab_expect)

@@ -91,8 +91,8 @@ START_TEST(the_broken_path_without_a_mistake_is_the_loop)
 	bench_run(&s, true);
 	memcpy(output, s.output, sizeof output);
 	memset(s.output, 0, sizeof s.output);
-	ck_ok(forward_broken(NO_MISTAKE, s.layer, s.input, &s.result,
-			&s.workspace, NULL));
+	ck_ok(forward_mistaken(NO_MISTAKE)(s.layer, s.input, true,
+			&s.result, &s.workspace, NULL));
 	ck_assert_mem_eq(output, s.output, 2 * 5 * 12 * sizeof(real));
 	bench_free(&s);
 }
@@ -119,16 +119,6 @@ START_TEST(examples_do_not_touch_each_other_when_packed)
 }
 END_TEST
 
-static enum mistake chosen;
-
-static enum status chosen_mistake(const struct layer *layer,
-		struct tensor x, bool causal, const struct forward *result,
-		struct workspace *workspace, struct error *error)
-{
-	(void)causal;
-	return forward_broken(chosen, layer, x, result, workspace, error);
-}
-
 START_TEST(each_mistake_is_seen_by_its_check)
 {
 	static const struct { bool rows, future, past; } seen[] = {
@@ -141,11 +131,11 @@ START_TEST(each_mistake_is_seen_by_its_check)
 	struct bench s;
 	real past;
 
-	chosen = (enum mistake)_i;
+	forward_path *path = forward_mistaken((enum mistake)_i);
+
 	bench_set(&s, 2, 5, 3, 4);
-	ck_ok(forward_broken(chosen, s.layer, s.input, &s.result,
-			&s.workspace, NULL));
-	ck_ok(past_change(chosen_mistake, s.layer, s.input, true, &past,
+	ck_ok(path(s.layer, s.input, true, &s.result, &s.workspace, NULL));
+	ck_ok(past_change(path, s.layer, s.input, true, &past,
 			&s.workspace, NULL));
 	ck_assert(seen[_i].rows ==
 			(row_error(s.result.weights) > (real)0.001));
@@ -172,5 +162,6 @@ void interventions_suite(Suite *suite)
 			0, PATHS);
 	tcase_add_test(flow, the_broken_path_without_a_mistake_is_the_loop);
 	tcase_add_test(flow, examples_do_not_touch_each_other_when_packed);
-	tcase_add_loop_test(flow, each_mistake_is_seen_by_its_check, 0, 5);
+	tcase_add_loop_test(flow, each_mistake_is_seen_by_its_check, 0,
+			MISTAKES);
 }
