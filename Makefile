@@ -48,6 +48,9 @@ RECORD    = $(BUILD)/results/forward.tsv
 SWEEP     = $(BUILD)/results/sweep.tsv
 RECORDS   = $(RECORD) $(SWEEP)
 
+# Sorting, and what is a letter, the same for everyone; and a locale that is not
+# installed, as happens on a machine reached by ssh, would stop LuaTeX.
+export LC_ALL := C.UTF-8
 MAKEFLAGS += --no-print-directory
 # All processors, unless told otherwise.
 ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)
@@ -176,12 +179,14 @@ keys: $(BUILD)/multihead  ## list the keys of all measured values
 
 # ---- draw -------------------------------------------------------------------
 
+# The font of style.gp gives gnuplot its measures; TeX sets the text, and has a
+# font already. Fontconfig, when it finds no place for its cache, complains.
 $(BUILD)/figures/%.tex: figures/%.gp figures/style.gp $(RECORDS)
 	$(call say,draw,$*)
 	@mkdir -p $(@D)
-	$(Q)gnuplot -e "record='$(RECORDS)'; output='$(BUILD)/figures/$*.new.tex'" figures/style.gp $< 2> $@.log; \
+	$(Q)XDG_CACHE_HOME=$$(cd $(@D) && pwd) gnuplot -e "record='$(RECORDS)'; output='$(BUILD)/figures/$*.new.tex'" figures/style.gp $< 2> $@.log; \
 		test $$? = 0 -a ! -s $@.log || { sed 's,^,$<: ,' $@.log >&2; exit 1; }
-	@sed 's/$*\.new/$*/' $(BUILD)/figures/$*.new.tex > $@.tmp
+	@sed '/\\fontfamily{/d; s/$*\.new/$*/' $(BUILD)/figures/$*.new.tex > $@.tmp
 	@mv $(BUILD)/figures/$*.new.pdf $(BUILD)/figures/$*.pdf
 	@rm $(BUILD)/figures/$*.new.tex
 	@mv $@.tmp $@

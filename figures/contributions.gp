@@ -1,7 +1,6 @@
 # Where each coordinate of the fixture's last output comes from: a bar for each
 # head's contribution, and an outlined bar for their sum, which is the output.
-set terminal cairolatex pdf colortext size 10.8cm,6.4cm fontscale 0.8 linewidth 1 transparent
-set output output
+eval sized("10.8cm,6.4cm")
 set xrange [-0.55:3.55]
 set yrange [-3:6.9]
 set xtics ("$Y_0=a+c$" 0, "$Y_1=b-e$" 1, "$Y_2=a-c$" 2, "$Y_3=b+e$" 3) offset 0,0.2

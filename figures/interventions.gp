@@ -4,8 +4,7 @@
 cell(kind, j, t) = recorded(sprintf("interventions.%s.%d.%d", kind, j, t))
 shade(w) = 255 - int(150 * (w > 3 ? 1 : w / 3.0))
 
-set terminal cairolatex pdf colortext size 10.8cm,5.6cm fontscale 0.8 linewidth 1 transparent
-set output output
+eval sized("10.8cm,5.6cm")
 set xrange [-1.2:14]
 set yrange [7.2:-1.6]
 unset xtics; unset ytics

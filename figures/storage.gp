@@ -1,8 +1,7 @@
 # Storage against length, both axes logarithmic: the bytes of the scores by
 # arithmetic (lines), what the workspace was asked for (circles), by how much
 # the process grew (crosses).
-set terminal cairolatex pdf colortext size 10.8cm,7.2cm fontscale 0.8 linewidth 1 transparent
-set output output
+eval sized("10.8cm,7.2cm")
 set logscale x 2
 set logscale y 10
 set xrange [100:12000]

@@ -1,7 +1,9 @@
 # style.gp: what all figures share. Called with `record` and `output` set.
 # The terminal leaves all text to LaTeX, so figures speak in the book's type.
-set terminal cairolatex pdf colortext size 10.8cm,5.2cm fontscale 0.8 linewidth 1 transparent
-set output output
+# Margins are measured in its characters: named, or else every system has its own.
+sized(size) = "set terminal cairolatex pdf colortext size ".size.\
+	" font 'TeX Gyre Pagella' fontscale 0.8 linewidth 1 transparent; set output output"
+eval sized("10.8cm,5.2cm")
 
 # The value recorded under a key. A missing one is complained of on standard
 # error, and make takes any complaint of gnuplot's for a failure.
