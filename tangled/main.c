@@ -29,6 +29,17 @@ static int complain(const struct error *error)
 			error->message);
 	return CANNOT;
 }
+
+/* Put a record in its place, or remove it if something went wrong. */
+static int finish_record(struct record *record, enum status status,
+		struct error *error)
+{
+	if (status)
+		record_abandon(record);
+	else
+		status = record_close(record, error);
+	return status ? complain(error) : ANSWER_YES;
+}
 /* subcommands */
 static void show_progress(size_t done)
 {
@@ -68,7 +79,6 @@ static void print_point(const struct point *p)
 
 static enum status sweep(struct record *record, struct error *error)
 {
-	struct point point = { 0 };
 	enum status status = MH_OK;
 
 	if (!record)
@@ -76,14 +86,19 @@ static enum status sweep(struct record *record, struct error *error)
 				"parameters", "entries", "products", "asked KiB",
 				"got KiB", "seconds");
 	for (size_t i = 0; i < SWEEP_POINTS && !status; i++) {
-		show_progress(i);
-		status = sweep_point(i, &point, error);
+		struct point point = sweep_point(i);
+
+		if (!record || !record->keys_only) {
+			show_progress(i);
+			status = sweep_measure(&point, error);
+		}
 		if (!status && record)
 			record_point(record, &point);
 		else if (!status)
 			print_point(&point);
 	}
-	show_progress(SWEEP_POINTS);
+	if (!record || !record->keys_only)
+		show_progress(SWEEP_POINTS);
 	return status;
 }
 
@@ -91,16 +106,14 @@ static int sweep_command(const char *output)
 {
 	struct record record;
 	struct error error;
+	enum status status;
 
 	if (!output)
 		return sweep(NULL, &error) ? complain(&error) : ANSWER_YES;
-	if (record_open(&record, output, false, &error) ||
-			sweep(&record, &error)) {
-		record_abandon(&record);
-		return complain(&error);
-	}
-	return record_close(&record, &error) ? complain(&error)
-			: ANSWER_YES;
+	status = record_open(&record, output, false, &error);
+	if (!status)
+		status = sweep(&record, &error);
+	return finish_record(&record, status, &error);
 }
 
 static int lab_command(const char *output)
@@ -118,14 +131,14 @@ static int record_into(const char *path, bool keys_only)
 {
 	struct error error;
 	struct record record;
+	enum status status = record_open(&record, path, keys_only, &error);
 
-	if (record_open(&record, path, keys_only, &error) ||
-			measure(&record, &error)) {
-		record_abandon(&record);
-		return complain(&error);
-			}
-	return record_close(&record, &error) ? complain(&error)
-			: ANSWER_YES;
+	if (!status)
+		status = measure(&record, &error);
+	/* list the keys of other records */
+	if (!status && keys_only)
+		status = sweep(&record, &error);
+	return finish_record(&record, status, &error);
 }
 
 static int record_command(const char *output)

@@ -60,6 +60,7 @@
 #define softmax_rows MH_NAME(softmax_rows)
 #define storage_cost MH_NAME(storage_cost)
 #define storage_measure MH_NAME(storage_measure)
+#define sweep_measure MH_NAME(sweep_measure)
 #define sweep_point MH_NAME(sweep_point)
 #define tensor_contiguous MH_NAME(tensor_contiguous)
 #define tensor_count MH_NAME(tensor_count)

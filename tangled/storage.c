@@ -117,17 +117,17 @@ enum status storage_measure(forward_path *path, size_t B, size_t T,
 	return MH_OK;
 }
 
-enum status sweep_point(size_t i, struct point *point,
-		struct error *error)
+struct point sweep_point(size_t i)
 {
-	/* T doubles after all head counts; 2048 with 8 heads is left
-	 * out. */
-	enum status status;
+	return (struct point){ .T = (size_t)128 << i / 4,
+			.H = (size_t)1 << i % 4 };
+}
 
-	point->T = (size_t)128 << i / 4;
-	point->H = (size_t)1 << i % 4;
-	status = storage_cost(SWEEP_B, point->T, SWEEP_C, point->H,
-			&point->cost, error);
+enum status sweep_measure(struct point *point, struct error *error)
+{
+	enum status status = storage_cost(SWEEP_B, point->T, SWEEP_C,
+			point->H, &point->cost, error);
+
 	if (!status)
 		status = storage_measure(layer_forward_packed, SWEEP_B,
 				point->T, SWEEP_C, point->H, &point->usage, error);

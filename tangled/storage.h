@@ -45,8 +45,12 @@ struct point {
 
 enum { SWEEP_B = 1, SWEEP_C = 64, SWEEP_POINTS = 19 };
 
-/* Measure point number i. Returns what storage_measure returns. */
-enum status sweep_point(size_t i, struct point *point,
-		struct error *error);
+/* Which lengths and heads point number i stands for. T doubles after
+ * all head counts; 2048 with 8 heads comes last and is left out. */
+struct point sweep_point(size_t i);
+
+/* Fill in what arithmetic says of the point, and what is measured.
+ * Returns what storage_cost and storage_measure return. */
+enum status sweep_measure(struct point *point, struct error *error);
 
 #endif
