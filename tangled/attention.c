@@ -48,6 +48,9 @@ enum status attention_scores(struct tensor queries, struct tensor keys,
 	enum status status = attention_project(queries, keys, scores,
 			error);
 
+	if (!status && queries.shape[1] == 0)
+		status = REFUSE(error, MH_ESHAPE,
+				"a head of width 0 has no scores");
 	if (!status)
 		attention_scale(scores, queries.shape[1]);
 	return status;

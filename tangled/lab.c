@@ -33,7 +33,7 @@ static void print_numbers(struct lab *lab, const char *label,
 	for (size_t i = 0; i < row.shape[0]; i++) {
 		double number = (double)AT(row, i);
 
-		if (fabs(number) < 0.5e-6)
+		if (fabs(number) <= 0.5e-6)
 			number = 0;
 		fprintf(lab->out, "%s%.6f", i ? ", " : "", number);
 	}

@@ -8,6 +8,15 @@
 #include "blas.h"
 
 /* private functions of layer */
+/* Would writing one element of t change another? */
+static bool overlaps_itself(struct tensor t)
+{
+	for (int axis = 0; axis < t.rank; axis++)
+		if (t.shape[axis] > 1 && t.stride[axis] == 0)
+			return true;
+	return false;
+}
+
 static enum status check_forward(const struct layer *layer,
 		struct tensor x, const struct forward *result,
 		struct error *error)
@@ -23,6 +32,11 @@ static enum status check_forward(const struct layer *layer,
 		if (!layer->head[h])
 			return REFUSE(error, MH_ESHAPE, "slot %zu holds no head",
 					h);
+	if (overlaps_itself(result->output) ||
+			overlaps_itself(result->weights) ||
+			overlaps_itself(result->concat))
+		return REFUSE(error, MH_ESHAPE,
+				"a result has a stride of 0 along an axis");
 	status = tensor_expect(result->output, "output", 3, x.shape, error);
 	if (!status)
 		status = tensor_expect(result->concat, "concat", 3, x.shape,

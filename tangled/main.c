@@ -220,6 +220,8 @@ static int command_run(const struct command *command, int argc,
 			return misuse("%s: '%s' needs an argument", argv[0],
 					argv[optind - 1]);
 		default:
+			if (optopt)
+				return misuse("%s does not understand '-%c'", argv[0], optopt);
 			return misuse("%s does not understand '%s'", argv[0],
 					argv[optind - 1]);
 		}

@@ -214,8 +214,12 @@ static enum status measure_registry(struct record *record,
 		if (!status)
 			status = run_registered(beside, own, tensor_view(second, 3, wide),
 					error);
-		for (size_t i = 0; i < REG_T * REG_C && !status; i++)
-			difference = fmax(difference, fabs(first[i] - second[i]));
+		for (size_t i = 0; i < REG_T * REG_C && !status; i++) {
+			real off = fabs(first[i] - second[i]);
+
+			if (!(off <= difference))       /* so that a NaN counts, too */
+				difference = off;
+		}
 		/* record the three registries */
 		record_registry(record, "own", own);
 		record_registry(record, "twice", twice);
@@ -286,10 +290,10 @@ static enum status record_bits(struct record *record, int row, size_t B,
 	}
 	if (!status) {
 		/* record how far the paths differ */
-		RECORD(record, EXACT, "1", B, "bits.%d.B", row);
-		RECORD(record, EXACT, "1", T, "bits.%d.T", row);
-		RECORD(record, EXACT, "1", C, "bits.%d.C", row);
-		RECORD(record, EXACT, "1", H, "bits.%d.H", row);
+		RECORD(record, EXACT, "1", B, "bits.%d.b", row);
+		RECORD(record, EXACT, "1", T, "bits.%d.t", row);
+		RECORD(record, EXACT, "1", C, "bits.%d.c", row);
+		RECORD(record, EXACT, "1", H, "bits.%d.h", row);
 		RECORD(record, NOISE, "epsilon", epsilons(loop.weights, packed.weights),
 				"bits.%d.weights", row);
 		RECORD(record, NOISE, "epsilon", epsilons(loop.concat, packed.concat),
@@ -394,7 +398,7 @@ static enum status record_truncated(struct record *record,
 				room, error);
 	if (status)
 		return status;
-	RECORD(record, EXACT, "1", x.shape[1], "truncated.T");
+	RECORD(record, EXACT, "1", x.shape[1], "truncated.t");
 	RECORD(record, EXACT, "1", loop, "truncated.loop");
 	RECORD(record, NOISE, "epsilon", packed / REAL_EPSILON,
 			"truncated.packed");
@@ -470,9 +474,9 @@ static enum status measure_thoughts(struct record *record,
 	for (size_t j = 0; j < FIXTURE_T; j++)
 		apart += fabs(f.weights[0][2][j] - f.weights[1][2][j]) / 2;
 	/* record the experiments */
-	RECORD(record, EXACT, "1", THOUGHT_T, "thought.T");
-	RECORD(record, EXACT, "1", THOUGHT_C, "thought.C");
-	RECORD(record, EXACT, "1", THOUGHT_H, "thought.H");
+	RECORD(record, EXACT, "1", THOUGHT_T, "thought.t");
+	RECORD(record, EXACT, "1", THOUGHT_C, "thought.c");
+	RECORD(record, EXACT, "1", THOUGHT_H, "thought.h");
 	RECORD(record, VALUE, "1", t.slice, "thought.slice");
 	RECORD(record, EXACT, "1", t.concat_other, "thought.concat.other");
 	RECORD(record, VALUE, "1", t.concat_output, "thought.concat.output");

@@ -1,8 +1,10 @@
 /* record.c: made from chapters/90-record.nw; edit it there. */
+#define _DEFAULT_SOURCE
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "record.h"
 
@@ -49,6 +51,12 @@ enum status record_open(struct record *record, const char *path,
 	if (!path)
 		return MH_OK;
 	record->file = NULL;
+	/* refuse to put a record in the place of something else */
+	struct stat old;
+
+	if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
+		return REFUSE(error, MH_EFILE, "%.100s exists and is no file",
+				path);
 	int length = snprintf(record->temporary, sizeof record->temporary,
 			"%s.new", path);
 	if (length >= (int)sizeof record->temporary) {

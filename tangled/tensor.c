@@ -37,12 +37,12 @@ bool tensor_count(int rank, const size_t shape[], size_t *count)
 struct tensor tensor_view(real *memory, int rank, const size_t shape[])
 {
 	struct tensor t = { .data = memory, .rank = rank };
-	ptrdiff_t stride = 1;
+	size_t stride = 1;
 
 	for (int axis = rank - 1; axis >= 0; axis--) {
 		t.shape[axis] = shape[axis];
-		t.stride[axis] = stride;
-		stride *= shape[axis] > 1 ? (ptrdiff_t)shape[axis] : 1;
+		t.stride[axis] = (ptrdiff_t)stride;
+		stride *= shape[axis] > 1 ? shape[axis] : 1;
 	}
 	return t;
 }
@@ -85,6 +85,9 @@ enum status tensor_merge(struct tensor t, int axis,
 	ptrdiff_t stride = t.stride[axis + 1];
 
 	/* settle the stride of merged axes, or refuse */
+	if (inner > 1 && outer > PTRDIFF_MAX / inner)
+		return REFUSE(error, MH_ESIZE, "%zu times %zu is too long an axis",
+				outer, inner);
 	if (inner == 1)
 		stride = t.stride[axis];
 	else if (outer > 1 && inner > 0 &&

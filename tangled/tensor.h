@@ -41,7 +41,8 @@ static inline real *tensor_at(const struct tensor *t,
  * same, since strides are made of them. */
 bool tensor_count(int rank, const size_t shape[], size_t *count);
 
-/* The contiguous view of memory that holds the product of the shape. */
+/* The contiguous view of memory that holds the product of the shape;
+ * the rank is at most TENSOR_AXES. */
 struct tensor tensor_view(real *memory, int rank, const size_t shape[]);
 
 /* The same elements with two axes exchanged. */
@@ -56,8 +57,8 @@ struct tensor tensor_narrow(struct tensor t, int axis, size_t start,
 		size_t length);
 
 /* Store in *merged the view in which axis and the one after it are one.
- * MH_ESHAPE if no single stride walks both; *merged is then
- * untouched. */
+ * MH_ESHAPE if no single stride walks both, MH_ESIZE if they are too
+ * long; *merged is then untouched. */
 enum status tensor_merge(struct tensor t, int axis,
 		struct tensor *merged, struct error *error);
 
@@ -91,8 +92,8 @@ enum status tensor_expect(struct tensor t, const char *name, int rank,
  * with. */
 struct random { uint64_t state; };
 
-/* The next number, uniform between low and high (splitmix64, Steele,
- * Lea and Flood 2014). */
+/* The next number, uniform between low and high (splitmix64, after
+ * Steele, Lea and Flood 2014). */
 real random_uniform(struct random *random, real low, real high);
 
 /* Replace each row of a matrix by its softmax, over the last axis. A

@@ -17,16 +17,21 @@ struct block {
 static struct block *add_block(struct workspace *workspace,
 		size_t bytes)
 {
-	size_t size = bytes > SMALLEST_BLOCK ? bytes : SMALLEST_BLOCK;
+	size_t size = workspace->held > SMALLEST_BLOCK ? workspace->held :
+			SMALLEST_BLOCK;
 	struct block *block = NULL, **end = &workspace->first;
 
+	if (size < bytes)
+		size = bytes;
 	/* respect the limit of the workspace */
 	if (workspace->limit) {
-		if (workspace->held > workspace->limit ||
-				bytes > workspace->limit - workspace->held)
+		size_t left = workspace->limit > workspace->held ?
+				workspace->limit - workspace->held : 0;
+
+		if (bytes > left)
 			return NULL;
-		if (size > workspace->limit - workspace->held)
-			size = bytes;
+		if (size > left)
+			size = left / LINE * LINE;
 	}
 	block = malloc(sizeof *block);
 	if (!block)
@@ -51,6 +56,9 @@ enum status workspace_take(struct workspace *workspace, int rank,
 	size_t count, bytes;
 	struct block *block;
 
+	if (rank < 0 || rank > TENSOR_AXES)
+		return REFUSE(error, MH_ESHAPE, "a tensor has up to %d axes,"
+				" got %d", TENSOR_AXES, rank);
 	if (!tensor_count(rank, shape, &count) ||
 			count > (PTRDIFF_MAX - LINE) / sizeof(real))
 		return REFUSE(error, MH_ESIZE, "a tensor of shape %s is too"

@@ -35,7 +35,8 @@ struct workspace_mark workspace_mark(const struct workspace *workspace);
 void workspace_release(struct workspace *workspace,
 		struct workspace_mark mark);
 
-/* Give the memory back to the system. The workspace is empty again. */
+/* Give the memory back to the system. The workspace is empty again, and
+ * marks taken before mean nothing. */
 void workspace_free(struct workspace *workspace);
 
 #endif

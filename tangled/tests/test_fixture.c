@@ -61,6 +61,7 @@ START_TEST(a_silent_query_makes_both_heads_uniform)
 
 	fixture_set(&f);
 	fixture_silence(&f);
+	ck_assert(f.x[1][0] == 0 && f.x[1][1] != 0);
 	ck_ok(fixture_run_heads(&f, NULL));
 	for (int h = 0; h < FIXTURE_H; h++) {
 		ck_row(f.weights[h][2], 3, (double[]){ 1/3., 1/3., 1/3. });

@@ -27,6 +27,16 @@ START_TEST(widths_that_heads_cannot_share_are_refused)
 }
 END_TEST
 
+START_TEST(a_layer_that_memory_cannot_hold_is_refused)
+{
+	struct layer *layer;
+
+	ck_assert_int_eq(layer_create((size_t)1 << 27, 1, &layer, NULL),
+			MH_EMEMORY);
+	ck_assert_ptr_null(layer);
+}
+END_TEST
+
 START_TEST(a_new_layer_is_random_within_its_bound)
 {
 	struct layer *layer;
@@ -66,6 +76,20 @@ START_TEST(the_registry_lists_every_parameter_in_order)
 	for (int i = 0; i < 7; i++)
 		ck_assert_str_eq(layer->registry.entries[i].name, names[i]);
 	ck_assert_uint_eq(registry_numbers(&layer->registry), 256);
+	struct parameter extra = layer->out_proj;
+
+	ck_refused(registry_enter(&layer->registry, "extra", &extra,
+			&error), MH_EMEMORY, "no room for extra: the registry has 7"
+			" entries");
+	for (size_t i = 0; i < 256; i++) {
+		layer->memory[i] = (real)(i + 1);
+		layer->memory[256 + i] = 5;
+	}
+	registry_zero_gradients(&layer->registry);
+	for (size_t i = 0; i < 256; i++) {
+		ck_assert(layer->memory[i] == (real)(i + 1));
+		ck_assert(layer->memory[256 + i] == 0);
+	}
 	ck_assert_ptr_eq(registry_find(&layer->registry,
 			names[5])->parameter, &layer->own[1].key);
 	ck_assert_ptr_null(registry_find(&layer->registry, "heads.2.key"));
@@ -201,6 +225,27 @@ START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
 			tensor_narrow(s.input, 1, 0, 4), true, &s.result,
 			&s.workspace, &error), MH_ESHAPE,
 			"output has shape (2, 5, 12), wanted (2, 4, 12)");
+	struct forward odd = s.result;
+
+	odd.weights.stride[2] = 0;
+	ck_refused(layer_forward_loop(s.layer, s.input, true, &odd,
+			&s.workspace, &error), MH_ESHAPE,
+			"a result has a stride of 0 along an axis");
+	odd.weights = tensor_narrow(s.result.weights, 3, 0, 4);
+	ck_refused(layer_forward_loop(s.layer, s.input, true, &odd,
+			&s.workspace, &error), MH_ESHAPE,
+			"weights has shape (2, 3, 5, 4), wanted (2, 3, 5, 5)");
+	odd.concat = tensor_narrow(s.result.concat, 2, 0, 4);
+	ck_refused(layer_forward_loop(s.layer, s.input, true, &odd,
+			&s.workspace, &error), MH_ESHAPE,
+			"concat has shape (2, 5, 4), wanted (2, 5, 12)");
+	s.layer->own[0].key.value = tensor_narrow(
+			s.layer->own[0].key.value, 1, 0, 3);
+	ck_refused(layer_forward_loop(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"the key weight has shape (4, 3), wanted (4, 12)");
+	s.layer->own[0].key.value = tensor_narrow(
+			s.layer->in_proj.value, 0, 12, 4);
 	s.layer->head[1] = NULL;
 	ck_refused(layer_forward_loop(s.layer, s.input, true, &s.result,
 			&s.workspace, &error), MH_ESHAPE,
@@ -373,6 +418,7 @@ void loop_suite(Suite *suite)
 	suite_add_tcase(suite, refusals);
 	tcase_add_test(refusals, widths_that_heads_cannot_share_are_refused);
 	tcase_add_test(refusals, inputs_that_do_not_fit_the_layer_are_refused);
+	tcase_add_test(refusals, a_layer_that_memory_cannot_hold_is_refused);
 	tcase_add_test(refusals,
 			a_workspace_that_may_not_grow_stops_the_layer_cleanly);
 }

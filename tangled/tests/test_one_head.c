@@ -54,6 +54,29 @@ START_TEST(large_scores_keep_their_exact_softmax)
 }
 END_TEST
 
+START_TEST(a_mask_is_lower_than_any_score)
+{
+	const real low = -(real)1e36;
+	real memory[] = { low, 0, low, low };
+	struct tensor s = tensor_view(memory, 2, (size_t[]){ 2, 2 });
+
+	attention_mask(s);
+	softmax_rows(s);
+	ck_assert(memory[0] == 1 && memory[1] == 0);
+	ck_assert(memory[2] == (real)0.5 && memory[3] == (real)0.5);
+}
+END_TEST
+
+START_TEST(a_broken_score_spoils_its_row_and_no_other)
+{
+	real memory[] = { 0, (real)NAN, 3, 3 };
+
+	softmax_rows(tensor_view(memory, 2, (size_t[]){ 2, 2 }));
+	ck_assert(isnan(memory[0]) && isnan(memory[1]));
+	ck_assert(memory[2] == (real)0.5 && memory[3] == (real)0.5);
+}
+END_TEST
+
 START_TEST(a_very_negative_score_is_not_a_masked_one)
 {
 	real queries[] = { -20000, 0 }, keys[] = { 1, 0 };
@@ -99,25 +122,80 @@ START_TEST(a_workspace_lends_disjoint_memory_and_takes_it_back)
 }
 END_TEST
 
+START_TEST(lent_memory_is_aligned_and_not_lent_twice)
+{
+	struct workspace w = { 0 };
+	struct workspace_mark mark;
+	struct tensor a, b, c;
+	const size_t line[] = { 64 / sizeof(real) }, one[] = { 1 };
+	const size_t block[] = { 65536 / sizeof(real) };
+
+	ck_ok(workspace_take(&w, 1, line, &a, NULL));
+	ck_assert_uint_eq(w.asked, 64);
+	mark = workspace_mark(&w);
+	ck_ok(workspace_take(&w, 1, one, &b, NULL));
+	ck_assert_uint_eq((uintptr_t)b.data % 64, 0);
+	workspace_release(&w, mark);
+	ck_ok(workspace_take(&w, 1, one, &c, NULL));
+	ck_assert(c.data == b.data && c.data != a.data);
+	ck_ok(workspace_take(&w, 1, block, &b, NULL));  /* a second block */
+	ck_assert_uint_eq(w.held, 2 * 65536);
+	mark = workspace_mark(&w);
+	for (int i = 0; i < 5; i++) {           /* must not be lent again */
+		ck_ok(workspace_take(&w, 1, one, &a, NULL));
+		ck_assert(a.data != c.data && (a.data < b.data ||
+				a.data >= b.data + block[0]));
+		workspace_release(&w, mark);
+	}
+	workspace_free(&w);
+}
+END_TEST
+
+START_TEST(a_growing_sequence_does_not_pile_up_blocks)
+{
+	struct workspace w = { 0 };
+	struct workspace_mark mark = workspace_mark(&w);
+	struct tensor t;
+
+	for (size_t length = 1; length <= 1000; length++) {
+		for (int i = 0; i < 3; i++)
+			ck_ok(workspace_take(&w, 2, (size_t[]){ length, 64 }, &t,
+					NULL));
+		workspace_release(&w, mark);
+	}
+	ck_assert_uint_le(w.held, 4 * w.peak);
+	workspace_free(&w);
+}
+END_TEST
+
 START_TEST(a_limit_is_respected_and_leaves_the_workspace_usable)
 {
 	struct workspace workspace = { .limit = 256 };
 	const size_t large[] = { 1 << 10 }, small[] = { 8 };
 	const size_t huge[] = { SIZE_MAX, 2 };
-	struct error error = { 0 };
+	struct error said = { 0 };
 	struct tensor t;
 
-	ck_assert_int_eq(workspace_take(&workspace, 1, large, &t, &error),
+	ck_assert_int_eq(workspace_take(&workspace, 1, large, &t, &said),
 			MH_EMEMORY);
-	ck_assert_ptr_nonnull(strstr(error.message,
+	ck_assert_ptr_nonnull(strstr(said.message,
 			"no memory: the workspace holds 0 bytes and needs"));
-	ck_ok(workspace_take(&workspace, 1, small, &t, &error));
+	ck_ok(workspace_take(&workspace, 1, small, &t, &said));
 	ck_assert_uint_le(workspace.held, 256);
-	ck_assert_int_eq(workspace_take(&workspace, 2, huge, &t, &error),
+	ck_ok(workspace_take(&workspace, 1,
+			(size_t[]){ 192 / sizeof(real) },
+			&t, &said));           /* to the last byte */
+	ck_assert_int_eq(workspace_take(&workspace, 1, small, &t, NULL),
+			MH_EMEMORY);
+	ck_refused(workspace_take(&workspace, 5, (size_t[]){ 1, 1, 1, 1,
+			1 }, &t, &error), MH_ESHAPE,
+			"a tensor has up to 4 axes, got 5");
+	ck_assert_int_eq(workspace_take(&workspace, 2, huge, &t, &said),
 			MH_ESIZE);
-	ck_assert_ptr_nonnull(strstr(error.message,
+	ck_assert_ptr_nonnull(strstr(said.message,
 			"too large to address"));
 	workspace_free(&workspace);
+	ck_assert_uint_eq(workspace.limit, 256);
 }
 END_TEST
 
@@ -254,7 +332,20 @@ START_TEST(a_head_that_does_not_fit_is_refused_before_it_writes)
 	ck_refused(attention_head(head, x, true, w,
 			tensor_narrow(out, 0, 0, T - 1), &workspace, &error),
 			MH_ESHAPE, "out has shape (4, 3), wanted (5, 3)");
+	ck_refused(attention_head(head, x, true,
+			tensor_narrow(w, 1, 0, 2), out, &workspace, &error),
+			MH_ESHAPE, "weights has shape (5, 2), wanted (5, 5)");
+	ck_refused(attention_head(head, tensor_slice(x, 0, 0), true, w, out,
+			&workspace, &error), MH_ESHAPE, "a head takes matrices;"
+			" x has shape (7), its query weight (3, 7)");
+	ck_refused(attention_project(x, tensor_slice(head.key, 0, 0), out,
+			&error), MH_ESHAPE,
+			"a projection takes matrices, got the shape (7)");
 	head.query = tensor_narrow(head.query, 0, 0, 0);
+	ck_refused(attention_scores(tensor_narrow(x, 1, 0, 0),
+			tensor_narrow(x, 1, 0, 0), w, &error), MH_ESHAPE,
+			"a head of width 0 has no scores");
+	w.data[0] = 77;         /* which the scores have overwritten */
 	ck_refused(attention_head(head, x, true, w, out, &workspace,
 			&error), MH_ESHAPE, "a head of width 0 has no scores");
 	ck_assert(out_memory[0] == 77 && w.data[0] == 77);
@@ -273,6 +364,8 @@ void one_head_suite(Suite *suite)
 			rows_of_weights_are_distributions_over_the_past);
 	tcase_add_test(head, without_a_mask_the_future_is_read);
 	tcase_add_test(head, large_scores_keep_their_exact_softmax);
+	tcase_add_test(head, a_mask_is_lower_than_any_score);
+	tcase_add_test(head, a_broken_score_spoils_its_row_and_no_other);
 	tcase_add_test(head, a_very_negative_score_is_not_a_masked_one);
 	tcase_add_test(head, the_divisor_is_the_root_of_the_head_width);
 	tcase_add_loop_test(head, what_is_not_finite_stays_behind_the_mask,
@@ -284,6 +377,10 @@ void one_head_suite(Suite *suite)
 			a_second_call_asks_the_system_for_nothing);
 	tcase_add_test(workspace,
 			a_workspace_lends_disjoint_memory_and_takes_it_back);
+	tcase_add_test(workspace,
+			lent_memory_is_aligned_and_not_lent_twice);
+	tcase_add_test(workspace,
+			a_growing_sequence_does_not_pile_up_blocks);
 	tcase_add_test(workspace,
 			a_limit_is_respected_and_leaves_the_workspace_usable);
 }

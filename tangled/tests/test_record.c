@@ -83,6 +83,12 @@ START_TEST(a_folder_that_does_not_exist_is_refused_by_name)
 
 	char name[5000];
 
+	ck_refused(record_open(&record, "/dev/null", false, &error),
+			MH_EFILE, "/dev/null exists and is no file");
+	record_abandon(&record);
+	ck_ok(record_open(&record, NULL, true, NULL));
+	ck_assert(record.keys_only && record.file == stdout);
+
 	memset(name, 'x', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
 	ck_assert_int_eq(record_open(&record, name, false, NULL), MH_EFILE);

@@ -90,6 +90,11 @@ START_TEST(an_axis_of_one_step_merges_whatever_its_stride)
 	t = tensor_swap(t, 0, 1);               /* (3, 1, 2) */
 	ck_ok(tensor_merge(t, 0, &merged, NULL));
 	ck_assert_int_eq(merged.stride[0], 2);
+	t.shape[0] = t.shape[1] = (size_t)1 << 32;
+	t.stride[0] = t.stride[1] = 0;
+	ck_refused(tensor_merge(t, 0, &merged, &error), MH_ESIZE,
+			"4294967296 times 4294967296 is too long an axis");
+	t.shape[0] = 3;
 	t.shape[1] = 0;                         /* (3, 0, 2) */
 	ck_ok(tensor_merge(t, 0, &merged, NULL));
 	ck_assert_uint_eq(merged.shape[0], 0);
@@ -107,6 +112,22 @@ START_TEST(reversed_and_broadcast_views_copy_what_they_show)
 	tensor_contiguous(t, copy);
 	for (size_t n = 0; n < 15; n++)
 		ck_assert(copy[n] == memory[4 - n % 5]);
+}
+END_TEST
+
+START_TEST(short_axes_are_no_obstacle)
+{
+	real memory[15], copy[1] = { 7 };
+	struct tensor t = counted(memory, 2, (size_t[]){ 1, 3 });
+
+	t.stride[0] = 77;               /* never stepped along */
+	ck_assert(tensor_is_contiguous(t));
+	t.stride[1] = 2;
+	ck_assert(!tensor_is_contiguous(t));
+	t = tensor_view(memory, 3, (size_t[]){ 3, 0, 5 });
+	ck_assert_int_eq(t.stride[0], 5);
+	tensor_contiguous(t, copy);
+	ck_assert(copy[0] == 7);        /* nothing was copied */
 }
 END_TEST
 
@@ -148,6 +169,16 @@ START_TEST(products_that_do_not_fit_are_refused)
 	ck_refused(tensor_product(tensor_slice(a, 0, 0), c, b, &error),
 			MH_ESHAPE,
 			"a product takes matrices, got ranks 1, 2 and 2");
+	ck_refused(tensor_product(a, tensor_view(memory, 3, (size_t[]){
+			3, 5, 1 }), c, &error), MH_ESHAPE,
+			"a product takes matrices, got ranks 2, 3 and 2");
+	ck_refused(tensor_product(a, c, tensor_view(memory, 3, (size_t[]){
+			2, 5, 1 }), &error), MH_ESHAPE,
+			"a product takes matrices, got ranks 2, 2 and 3");
+	ck_refused(tensor_product(a, c, a, &error), MH_ESHAPE,
+			"the product is (2, 5), the result has (2, 3)");
+	ck_refused(tensor_expect(a, "x", 1, (size_t[]){ 2 }, &error),
+			MH_ESHAPE, "x has shape (2, 3), wanted (2)");
 	ck_refused(tensor_expect(a, "x", 3, (size_t[]){ 1, 2, 3 }, &error),
 			MH_ESHAPE, "x has shape (2, 3), wanted (1, 2, 3)");
 }
@@ -203,6 +234,7 @@ void tensors_suite(Suite *suite)
 			an_axis_of_one_step_merges_whatever_its_stride);
 	tcase_add_test(views,
 			reversed_and_broadcast_views_copy_what_they_show);
+	tcase_add_test(views, short_axes_are_no_obstacle);
 	tcase_add_test(views, a_count_that_overflows_is_refused);
 	suite_add_tcase(suite, numbers);
 	tcase_add_test(numbers,
