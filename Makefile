@@ -63,15 +63,28 @@ Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
 .PHONY: all pdf tangle check golden lab keys figures snapshots certify lint clean help
-all: $(PDF)
+all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
 pdf: all            ## weave book.pdf (what plain `make` does)
 
+# What a file depends on and make cannot see: a setting, kept in a file of its own
+# that changes only when the setting does.
+.PHONY: FORCE
+define setting
+	@mkdir -p $(BUILD); echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@
+endef
+$(BUILD)/claims: FORCE
+	$(call setting,$(CLAIMS))
+$(BUILD)/sources: FORCE
+	$(call setting,$(CHAPTERS))
+$(BUILD)/flags: FORCE
+	$(call setting,$(CC) $(CFLAGS) $(LDFLAGS) $(LDLIBS))
+
 # ---- tangle -----------------------------------------------------------------
 
 # noweb reads all sources at once: they share one space of chunk names.
-$(BUILD)/book.markup: book.nw $(CHAPTERS) tools/check-chunks tools/noweb.py Makefile
+$(BUILD)/book.markup: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-chunks tools/noweb.py Makefile
 	$(call say,read,book.nw and $(words $(CHAPTERS)) chapters)
 	@mkdir -p $(@D)
 	$(Q)$(NOWEB)/markup -t book.nw $(CHAPTERS) > $@.all
@@ -91,54 +104,58 @@ $(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names
 $(FILES:%=$(BUILD)/src/%): $(BUILD)/src.stamp
 	@:
 
-tangle: $(BUILD)/tangled.stamp  ## write the readable C to tangled/
+tangle: published  ## write the readable C to tangled/
 
 $(BUILD)/named.markup: $(BUILD)/book.markup tools/name-chunks
 	$(Q)tools/name-chunks < $< > $@.new
 	@mv $@.new $@
 
-# A source tree that cannot be written to is compared instead.
-$(BUILD)/tangled.stamp: $(BUILD)/named.markup $(BUILD)/src.stamp
+$(BUILD)/tangled.stamp: $(BUILD)/named.markup $(BUILD)/src.stamp tools/tangle
 	$(call say,tangle,$(TANGLED))
 	$(Q)tools/tangle $< $(BUILD)/tangled -t8 $(FILES)
 	@cp -p $(BUILD)/src/names.h $(BUILD)/tangled/names.h
-	$(Q)tools/publish $(BUILD)/tangled $(TANGLED)
 	@touch $@
+
+# tangled/ is looked at every time, for somebody may have edited it by mistake.
+# A source tree that cannot be written to is compared instead.
+.PHONY: published
+published: $(BUILD)/tangled.stamp
+	@tools/publish $(BUILD)/tangled $(TANGLED)
 
 # ---- compile ----------------------------------------------------------------
 
 # A header whose #line alone has changed is left as it is, so an edit compiles
 # little again. Should the compiler complain, it is asked once more with exact
 # headers, for what it says must name the right line of the chapter.
-CC_OBJECT = $(CC) $(CFLAGS) $(EXTRA) -MMD -MP -I$(BUILD)/src -c $< -o $@
+CC_OBJECT = $(CC) $(CFLAGS) $(EXTRA) -MMD -MP -MT $@ -MF $(@:.o=.d) -I$(BUILD)/src -c $< -o $@.new && mv $@.new $@
 define compile
 	@mkdir -p $(@D)
-	$(Q)$(CC_OBJECT) 2> $@.err && cat $@.err >&2 || { \
+	$(Q){ $(CC_OBJECT); } 2> $@.err && cat $@.err >&2 || { \
 		EXACT=1 tools/tangle $(BUILD)/book.markup $(BUILD)/src -L $(filter %.h,$(FILES)); \
 		$(CC_OBJECT); exit 1; }
 endef
 
-$(BUILD)/double/%.o: $(BUILD)/src/%.c
+$(BUILD)/double/%.o: $(BUILD)/src/%.c $(BUILD)/flags
 	$(compile)
 
-$(BUILD)/single/%.o: $(BUILD)/src/%.c
+$(BUILD)/single/%.o: $(BUILD)/src/%.c $(BUILD)/flags
 	$(compile)
 
 # Tests are compiled plainly: it is their subjects whose optimised code counts.
 $(BUILD)/single/%.o: EXTRA += -DMH_SINGLE
 $(BUILD)/double/tests/%.o $(BUILD)/single/tests/%.o: EXTRA += -O0
 
-$(BUILD)/multihead: $(addprefix $(BUILD)/double/,$(LIB_OBJ) main.o)
+$(BUILD)/multihead: $(addprefix $(BUILD)/double/,$(LIB_OBJ) main.o) $(BUILD)/flags
 	$(call say,link,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@.new $(LDLIBS) && mv $@.new $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@.new $(LDLIBS) && mv $@.new $@
 
-$(BUILD)/suite-double: $(addprefix $(BUILD)/double/,$(SUITE_OBJ))
+$(BUILD)/suite-double: $(addprefix $(BUILD)/double/,$(SUITE_OBJ)) $(BUILD)/flags
 	$(call say,link,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@.new $(CHECK_LIBS) $(LDLIBS) && mv $@.new $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@.new $(CHECK_LIBS) $(LDLIBS) && mv $@.new $@
 
-$(BUILD)/suite-single: $(addprefix $(BUILD)/single/,$(SUITE_OBJ))
+$(BUILD)/suite-single: $(addprefix $(BUILD)/single/,$(SUITE_OBJ)) $(BUILD)/flags
 	$(call say,link,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@.new $(CHECK_LIBS) $(LDLIBS) && mv $@.new $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@.new $(CHECK_LIBS) $(LDLIBS) && mv $@.new $@
 
 -include $(wildcard $(BUILD)/double/*.d $(BUILD)/double/tests/*.d \
                     $(BUILD)/single/*.d $(BUILD)/single/tests/*.d)
@@ -146,7 +163,7 @@ $(BUILD)/suite-single: $(addprefix $(BUILD)/single/,$(SUITE_OBJ))
 # ---- run --------------------------------------------------------------------
 
 SUITE_PROGRAMS = $(BUILD)/suite-double $(BUILD)/suite-single
-check: $(SUITE_PROGRAMS) $(BUILD)/multihead $(BUILD)/tangled.stamp  ## run the suite and compare with golden output; CHAPTER=10 runs one chapter's
+check: $(SUITE_PROGRAMS) $(BUILD)/multihead published  ## run the suite and compare with golden output; CHAPTER=10 runs one chapter's
 	@echo "double:"; $(BUILD)/suite-double $(CHAPTER)
 	@echo "float:"; $(BUILD)/suite-single $(CHAPTER)
 	$(if $(CHAPTER)$(SNAPSHOT),,@tools/golden check $(BUILD)/multihead tests/golden)
@@ -208,23 +225,19 @@ $(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/prettify too
 	@touch $@
 
 # Measured values and claims become TeX; a false claim stops here.
-$(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) tools/numbers tools/noweb.py \
-                        $(BUILD)/claims.$(CLAIMS)
+$(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) $(BUILD)/sources tools/numbers tools/noweb.py \
+                        $(BUILD)/claims
 	$(call say,bind,numbers to the record)
 	@mkdir -p $(BUILD)/tex
 	$(Q)tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex $(RECORDS) -- book.nw $(CHAPTERS)
 	@touch $@
 
-# Changes when the book is built with another value of CLAIMS.
-$(BUILD)/claims.$(CLAIMS):
-	@mkdir -p $(@D); rm -f $(BUILD)/claims.*; touch $@
-
-$(BUILD)/prose.stamp: book.nw $(CHAPTERS) tools/check-prose tools/noweb.py
+$(BUILD)/prose.stamp: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-prose tools/noweb.py
 	@mkdir -p $(@D)
 	$(Q)tools/check-prose book.nw $(CHAPTERS)
 	@touch $@
 
-$(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp $(BUILD)/tangled.stamp \
+$(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp \
         $(FIGURES:%=$(BUILD)/figures/%.tex) tex/book.sty tools/typeset tools/colophon
 	$(call say,typeset,$@)
 	$(Q)tools/colophon "$(CC)" > $(BUILD)/tex/colophon.tex

@@ -14,6 +14,8 @@ def documentation(path):
         for number, line in enumerate(source, 1):
             if in_code:
                 in_code = not CHUNK_END.match(line)
+                if not in_code and not line.startswith("@ %def"):
+                    yield number, without_comment(line[2:].rstrip("\n"))
             elif CHUNK_START.match(line):
                 in_code = True
             else:
@@ -21,8 +23,8 @@ def documentation(path):
 
 
 def without_comment(line):
-    """A line of TeX up to its comment."""
-    return re.sub(r"(?<!\\)%.*", "", line)
+    """A line of TeX up to its comment. Quoted code has no comments."""
+    return re.sub(r"(\[\[.*?\]\])|(?<!\\)%.*", r"\1", line)
 
 
 class Chunk:
