@@ -26,7 +26,7 @@ do for [h=0:3] {
 	H = 2**h
 	set label sprintf("$H=%d$", H) at 4300,bytes(4096, H) left tc rgb grey(h)
 }
-set label "not measured beyond 256 MiB" at 130,limit*1.5 left tc rgb 0x707070
+set label "not measured from 256 MiB on" at 130,limit*1.5 left tc rgb 0x707070
 plot for [h=0:3] [T=128:4096] bytes(T, 2**h) with lines lc rgb grey(h) lw 1.2, \
      limit with lines dt 3 lc rgb 0x707070, \
      $points using 1:3 with points pt 6 ps 0.7 lw 1.5 lc rgb headzero, \

@@ -10,7 +10,7 @@ static real largest_change(struct tensor before, struct tensor after,
 
 	for (size_t b = 0; b < before.shape[0]; b++)
 		for (size_t c = 0; c < before.shape[2]; c++)
-			most = fmax(most, fabs(AT(after, b, t, c) -
+			most = larger(most, fabs(AT(after, b, t, c) -
 					AT(before, b, t, c)));
 	return most;
 }
@@ -104,8 +104,12 @@ enum status perturb(forward_path *path, const struct layer *layer,
 	struct workspace_mark mark = workspace_mark(workspace);
 	struct forward before, after;
 	struct tensor moved;
-	enum status status = forward_take(layer, x, &before, workspace,
-			error);
+	enum status status;
+
+	if (x.rank != 3 || position >= x.shape[1])
+		return REFUSE(error, MH_ESHAPE, "x has shape %s, and no"
+				" position %zu", tensor_shape(x).text, position);
+	status = forward_take(layer, x, &before, workspace, error);
 
 	if (!status)
 		status = forward_take(layer, x, &after, workspace, error);
@@ -147,7 +151,7 @@ enum status truncate_all(forward_path *path, const struct layer *layer,
 			status = path(layer, prefix, true, &part, workspace,
 					error);
 		for (size_t t = 0; t < n && !status; t++)
-			*difference = fmax(*difference, largest_change(
+			*difference = larger(*difference, largest_change(
 					part.output, whole.output, t));
 		workspace_release(workspace, inner);
 	}
@@ -178,7 +182,7 @@ real row_error(struct tensor weights)
 
 				for (size_t j = 0; j < weights.shape[3]; j++)
 					sum += AT(weights, b, h, i, j);
-				most = fmax(most, fabs(sum - 1));
+				most = larger(most, fabs(sum - 1));
 			}
 	return most;
 }
@@ -253,11 +257,11 @@ enum status past_change(forward_path *path, const struct layer *layer,
 			error);
 
 	*change = 0;
-	if (!status)
+	if (!status && length > 0)
 		status = perturb(path, layer, x, causal, length - 1, moved.data,
 				workspace, error);
 	for (size_t t = 0; t + 1 < length && !status; t++)
-		*change = fmax(*change, AT(moved, t));
+		*change = larger(*change, AT(moved, t));
 	workspace_release(workspace, mark);
 	return status;
 }

@@ -13,7 +13,7 @@ typedef enum status forward_path(const struct layer *layer,
 /* Run x (B,T,C), then run it with 3 added to all features but the first
  * at one position. change[t] is the largest change of the output at
  * position t, over examples and features; there are T of them. Returns
- * what the path returns. */
+ * what the path returns, and MH_ESHAPE if there is no such position. */
 enum status perturb(forward_path *path, const struct layer *layer,
 		struct tensor x, bool causal, size_t position, real change[],
 		struct workspace *workspace, struct error *error);

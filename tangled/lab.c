@@ -215,7 +215,8 @@ static bool agree(struct tensor a, struct tensor b)
 	return near;
 }
 
-/* A count with its thousands set apart; counts below a milliard. */
+/* A count with its thousands set apart; counts below a thousand
+ * million. */
 static void print_grouped(FILE *out, size_t n)
 {
 	if (n >= 1000000)

@@ -88,16 +88,16 @@ static enum status sweep(struct record *record, struct error *error)
 	for (size_t i = 0; i < SWEEP_POINTS && !status; i++) {
 		struct point point = sweep_point(i);
 
-		if (!record || !record->keys_only) {
-			show_progress(i);
+		if (record && !record->keys_only)
+			show_progress(i);       /* a table shows itself */
+		if (!record || !record->keys_only)
 			status = sweep_measure(&point, error);
-		}
 		if (!status && record)
 			record_point(record, &point);
 		else if (!status)
 			print_point(&point);
 	}
-	if (!record || !record->keys_only)
+	if (record && !record->keys_only)
 		show_progress(SWEEP_POINTS);
 	return status;
 }
@@ -217,6 +217,8 @@ static int command_run(const struct command *command, int argc,
 			output = optarg;
 			break;
 		case ':':
+			if (!command->takes_output)
+				return misuse("%s takes no --output", argv[0]);
 			return misuse("%s: '%s' needs an argument", argv[0],
 					argv[optind - 1]);
 		default:

@@ -214,12 +214,8 @@ static enum status measure_registry(struct record *record,
 		if (!status)
 			status = run_registered(beside, own, tensor_view(second, 3, wide),
 					error);
-		for (size_t i = 0; i < REG_T * REG_C && !status; i++) {
-			real off = fabs(first[i] - second[i]);
-
-			if (!(off <= difference))       /* so that a NaN counts, too */
-				difference = off;
-		}
+		for (size_t i = 0; i < REG_T * REG_C && !status; i++)
+			difference = larger(difference, fabs(first[i] - second[i]));
 		/* record the three registries */
 		record_registry(record, "own", own);
 		record_registry(record, "twice", twice);
@@ -254,7 +250,7 @@ static real epsilons(struct tensor a, struct tensor b)
 
 	tensor_count(a.rank, a.shape, &count);
 	for (size_t i = 0; i < count; i++)
-		most = fmax(most, fabs(a.data[i] - b.data[i]));
+		most = larger(most, fabs(a.data[i] - b.data[i]));
 	return most / REAL_EPSILON;
 }
 
@@ -376,8 +372,8 @@ static enum status record_mistake(struct record *record,
 		status = past_change(path, layer, x, true, &past, room, error);
 	if (status)
 		return status;
-	/* A sum that rounds to 1 is off by noise; six decimals hide it. */
-	RECORD(record, VALUE, "1", row_error(result.weights),
+	/* Where rows do add up, what is left is rounding. */
+	RECORD(record, NOISE, "1", row_error(result.weights),
 			"mistake.%d.rows", (int)m);
 	RECORD(record, EXACT, "weights", future_weights(result.weights),
 			"mistake.%d.future", (int)m);

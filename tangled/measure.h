@@ -4,8 +4,9 @@
 
 #include "record.h"
 
-/* Measure everything that the book prints, and record it. Returns the
- * status of the first measurement that could not be taken. */
+/* Measure everything that the book prints, but for the sweep, and
+ * record it. Returns the status of the first measurement that could not
+ * be taken. */
 enum status measure(struct record *record, struct error *error);
 
 #endif

@@ -29,7 +29,7 @@ static double now(void)
 }
 
 static enum status run_once(forward_path *path, size_t B, size_t T,
-		size_t C, size_t H, struct usage *usage)
+		size_t C, size_t H, struct usage *usage, struct error *error)
 {
 	const size_t wide[] = { B, T, C };
 	struct workspace input = { 0 }, workspace = { 0 };
@@ -37,12 +37,14 @@ static enum status run_once(forward_path *path, size_t B, size_t T,
 	struct random random = { 40 };
 	struct layer *layer;
 	struct tensor x;
-	enum status status = layer_create(C, H, &layer, NULL);
+	enum status status = layer_create(C, H, &layer, error);
 
 	if (!status)
-		status = workspace_take(&input, 3, wide, &x, NULL);
-	if (status)
+		status = workspace_take(&input, 3, wide, &x, error);
+	if (status) {
+		layer_free(layer);
 		return status;
+	}
 	layer_randomize(layer, 41);
 	for (size_t i = 0; i < B * T * C; i++)
 		x.data[i] = random_uniform(&random, -1, 1);
@@ -50,9 +52,9 @@ static enum status run_once(forward_path *path, size_t B, size_t T,
 	size_t before = resident();
 	double start = now();
 
-	status = forward_take(layer, x, &result, &workspace, NULL);
+	status = forward_take(layer, x, &result, &workspace, error);
 	if (!status)
-		status = path(layer, x, true, &result, &workspace, NULL);
+		status = path(layer, x, true, &result, &workspace, error);
 	usage->seconds = now() - start;
 	usage->resident = resident() - before;
 	usage->asked = workspace.peak;
@@ -72,19 +74,22 @@ enum status storage_cost(size_t B, size_t T, size_t C, size_t H,
 		return status;
 	cost->parameters = registry_numbers(&layer->registry);
 	layer_free(layer);
-	if (!tensor_count(4, (size_t[]){ B, H, T, T }, &cost->entries) ||
-			!tensor_count(4, (size_t[]){ 2 * B, T, T, C },
-			&cost->products))
+	if (!tensor_count(4, (size_t[]){ B, H, T, T }, &cost->entries))
 		return REFUSE(error, MH_ESIZE, "B = %zu, T = %zu and H = %zu"
 				" make more scores than memory has addresses", B, T,
 				H);
+	if (!tensor_count(4, (size_t[]){ 2 * B, T, T, C },
+			&cost->products))
+		return REFUSE(error, MH_ESIZE, "B = %zu, T = %zu and C = %zu"
+				" make more multiplications than can be counted", B,
+				T, C);
 	return MH_OK;
 }
 
 enum status storage_measure(forward_path *path, size_t B, size_t T,
 		size_t C, size_t H, struct usage *usage, struct error *error)
 {
-	struct { enum status status; struct usage usage; } answer;
+	struct { struct error error; struct usage usage; } answer;
 	int ends[2], outcome;
 	pid_t child;
 	ssize_t got;
@@ -96,13 +101,18 @@ enum status storage_measure(forward_path *path, size_t B, size_t T,
 	child = fork();
 	if (child == 0) {
 		/* measure in the child and exit */
+		close(ends[0]);
+		alarm(60);                              /* no measurement is for ever */
 		memset(&answer, 0, sizeof answer);
-		answer.status = run_once(path, B, T, C, H, &answer.usage);
+		answer.error.status = run_once(path, B, T, C, H, &answer.usage,
+				&answer.error);
 		got = write(ends[1], &answer, sizeof answer);
 		_exit(got == (ssize_t)sizeof answer ? 0 : 1);
 	}
 	close(ends[1]);
-	got = child < 0 ? -1 : read(ends[0], &answer, sizeof answer);
+	do
+		got = child < 0 ? -1 : read(ends[0], &answer, sizeof answer);
+	while (got < 0 && child > 0 && errno == EINTR);
 	close(ends[0]);
 	if (child > 0)
 		waitpid(child, &outcome, 0);
@@ -110,9 +120,9 @@ enum status storage_measure(forward_path *path, size_t B, size_t T,
 		return REFUSE(error, MH_EFILE, "the measuring process could"
 				" not be made, or died");
 	/* hand over what the child found */
-	if (answer.status)
-		return REFUSE(error, answer.status, "a pass over (%zu, %zu, %zu)"
-				" with %zu heads could not be run", B, T, C, H);
+	if (answer.error.status)
+		return REFUSE(error, answer.error.status, "%s",
+				answer.error.message);
 	*usage = answer.usage;
 	return MH_OK;
 }

@@ -31,8 +31,9 @@ struct usage {
 
 /* Measure a causal pass over (B,T,C) with H heads by the given path, in
  * a process of its own. Results and intermediates all come from the
- * workspace; the layer and the input do not count. MH_EMEMORY if the
- * pass cannot have its memory, MH_EFILE if a process cannot be made. */
+ * workspace; the layer and the input do not count. Returns what the
+ * layer or the path returns, or MH_EFILE if a process cannot be made,
+ * dies, or takes more than a minute. */
 enum status storage_measure(forward_path *path, size_t B, size_t T,
 		size_t C, size_t H, struct usage *usage, struct error *error);
 

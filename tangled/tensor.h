@@ -35,6 +35,12 @@ static inline real *tensor_at(const struct tensor *t,
 #define AT(t, ...) \
 	(*tensor_at(&(t), (size_t[TENSOR_AXES]){ __VA_ARGS__ }))
 
+/* The larger of two numbers; NaN if either is NaN. */
+static inline real larger(real a, real b)
+{
+	return isnan(a) || a >= b ? a : b;
+}
+
 /* Store the product of the shape in *count and return true; or return
  * false if that many elements could not be addressed. A shape with a
  * zero in it has no elements, but its other sizes must fit all the

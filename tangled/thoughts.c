@@ -9,12 +9,12 @@ static real difference(struct tensor a, struct tensor b)
 
 	if (a.rank > 1) {
 		for (size_t i = 0; i < a.shape[0]; i++)
-			most = fmax(most, difference(tensor_slice(a, 0, i),
+			most = larger(most, difference(tensor_slice(a, 0, i),
 					tensor_slice(b, 0, i)));
 		return most;
 	}
 	for (size_t i = 0; i < a.shape[0]; i++)
-		most = fmax(most, fabs(AT(a, i) - AT(b, i)));
+		most = larger(most, fabs(AT(a, i) - AT(b, i)));
 	return most;
 }
 
@@ -34,11 +34,11 @@ static enum status query_change(const struct layer *layer,
 		status = attention_project(tokens, weight, before, error);
 	if (status)
 		return status;
-	for (size_t i = 0; i < THOUGHT_T; i++)
-		AT(tokens, i, THOUGHT_C - 1) += 1;
+	real old = AT(tokens, 2, THOUGHT_C - 1);
+
+	AT(tokens, 2, THOUGHT_C - 1) += 1;      /* of token 2 */
 	status = attention_project(tokens, weight, after, error);
-	for (size_t i = 0; i < THOUGHT_T; i++)
-		AT(tokens, i, THOUGHT_C - 1) -= 1;
+	AT(tokens, 2, THOUGHT_C - 1) = old;
 	*change = difference(before, after);
 	return status;
 }
@@ -89,9 +89,11 @@ enum status thoughts_observe(struct thoughts *t, struct error *error)
 	if (!status) {
 		struct tensor value = layer->head[1]->value.value;
 
+		real old = AT(value, 0, 0);
+
 		AT(value, 0, 0) += 1;
 		status = layer_forward_loop(layer, x, true, &after, &room, error);
-		AT(value, 0, 0) -= 1;
+		AT(value, 0, 0) = old;  /* adding and subtracting might not be */
 		t->concat_other = difference(
 				tensor_narrow(before.concat, 2, 0, layer->head_width),
 				tensor_narrow(after.concat, 2, 0, layer->head_width));
@@ -109,7 +111,7 @@ enum status thoughts_observe(struct thoughts *t, struct error *error)
 			mix.data[i] = random_uniform(&random, -100, 100);
 		status = past_change(layer_forward_loop, layer, x, true, &past,
 				&room, error);
-		t->projected_past = fmax(t->projected_past, past);
+		t->projected_past = larger(t->projected_past, past);
 	}
 
 	if (!status)

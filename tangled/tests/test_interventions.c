@@ -119,6 +119,34 @@ START_TEST(examples_do_not_touch_each_other_when_packed)
 }
 END_TEST
 
+START_TEST(a_broken_layer_does_not_pass_for_an_unmoved_one)
+{
+	struct bench s;
+	real change;
+
+	bench_set(&s, 1, 5, 3, 4);
+	AT(s.layer->own[1].value.value, 0, 0) = (real)NAN;
+	ck_ok(past_change(paths[_i], s.layer, s.input, true, &change,
+			&s.workspace, NULL));
+	ck_assert(isnan(change));
+	ck_ok(truncate_all(paths[_i], s.layer, s.input, &change,
+			&s.workspace, NULL));
+	ck_assert(isnan(change));
+	AT(s.layer->own[1].query.value, 0, 0) = (real)NAN;
+	ck_ok(paths[_i](s.layer, s.input, true, &s.result, &s.workspace,
+			NULL));
+	ck_assert(isnan(row_error(s.result.weights)));
+	s.input = tensor_narrow(s.input, 1, 0, 0);
+	ck_ok(past_change(paths[_i], s.layer, s.input, true, &change,
+			&s.workspace, NULL));
+	ck_assert(change == 0);
+	ck_refused(perturb(paths[_i], s.layer, s.input, true, 0, &change,
+			&s.workspace, &error), MH_ESHAPE,
+			"x has shape (1, 0, 12), and no position 0");
+	bench_free(&s);
+}
+END_TEST
+
 START_TEST(each_mistake_is_seen_by_its_check)
 {
 	static const struct { bool rows, future, past; } seen[] = {
@@ -162,6 +190,9 @@ void interventions_suite(Suite *suite)
 			0, PATHS);
 	tcase_add_test(flow, the_broken_path_without_a_mistake_is_the_loop);
 	tcase_add_test(flow, examples_do_not_touch_each_other_when_packed);
+	tcase_add_loop_test(flow,
+			a_broken_layer_does_not_pass_for_an_unmoved_one, 0,
+			PATHS);
 	tcase_add_loop_test(flow, each_mistake_is_seen_by_its_check, 0,
 			MISTAKES);
 }

@@ -201,7 +201,7 @@ START_TEST(what_is_broken_behind_the_mask_stays_there_when_packed)
 }
 END_TEST
 
-START_TEST(the_packed_path_has_no_input_and_no_growth)
+START_TEST(the_packed_path_takes_empty_input_and_does_not_grow)
 {
 	struct bench s;
 	size_t held;
@@ -242,5 +242,5 @@ void packed_suite(Suite *suite)
 			what_is_broken_behind_the_mask_stays_there_when_packed,
 			0, 2);
 	tcase_add_loop_test(packed,
-			the_packed_path_has_no_input_and_no_growth, 0, 2);
+			the_packed_path_takes_empty_input_and_does_not_grow, 0, 2);
 }

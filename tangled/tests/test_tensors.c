@@ -198,6 +198,14 @@ START_TEST(the_generator_is_splitmix64)
 }
 END_TEST
 
+START_TEST(a_maximum_does_not_lose_what_is_broken)
+{
+	ck_assert(larger(2, 3) == 3 && larger(3, 2) == 3);
+	ck_assert(isnan(larger(2, (real)NAN)));
+	ck_assert(isnan(larger((real)NAN, 2)));
+}
+END_TEST
+
 START_TEST(random_numbers_fill_their_interval)
 {
 	struct random random = { 3 };
@@ -241,5 +249,6 @@ void tensors_suite(Suite *suite)
 			a_product_of_views_agrees_with_the_definition);
 	tcase_add_test(numbers, products_that_do_not_fit_are_refused);
 	tcase_add_test(numbers, the_generator_is_splitmix64);
+	tcase_add_test(numbers, a_maximum_does_not_lose_what_is_broken);
 	tcase_add_test(numbers, random_numbers_fill_their_interval);
 }
