@@ -43,7 +43,8 @@ enum mistake {
 enum { MISTAKES = NO_SWAP + 1 };
 
 /* The path that makes a mistake, for demonstration: causal whatever it
- * is asked for, and into contiguous results only. */
+ * is asked for, and into contiguous results only. Shapes and slots are
+ * the caller's business. */
 forward_path *forward_mistaken(enum mistake mistake);
 
 /* What interventions on the fixture find. */

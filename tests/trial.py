@@ -12,8 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD") or "build")
 PDF = os.path.join(ROOT, os.environ.get("PDF") or "book.pdf")
 GOLDEN = os.path.join(ROOT, "tests/golden/lab-output.txt")
-NOT_SOURCES = shutil.ignore_patterns(".git", "build", "book.pdf", "*.new",
-                                     "__pycache__")
+NOT_SOURCES = {".git", "build", "book.pdf", BUILD, PDF}
 # What the make above may have set must not reach the makes in the copies.
 FOREIGN = re.compile("MAKE.*|MFLAGS|BUILD|PDF|TANGLED|CHAPTERS?|CLAIMS|SNAPSHOT"
                      "|NOWEB|CC|CFLAGS|LDFLAGS|LDLIBS|V|CK_.*")
@@ -96,7 +95,9 @@ class Copy:
     def __init__(self, path):
         self.path = path
         self.originals = {}
-        shutil.copytree(ROOT, path, ignore=NOT_SOURCES)
+        shutil.copytree(ROOT, path, ignore=lambda folder, names: [
+            name for name in names if folder == ROOT and
+            not NOT_SOURCES.isdisjoint({name, os.path.join(ROOT, name)})])
 
     def file(self, name):
         return os.path.join(self.path, name)
