@@ -238,7 +238,7 @@ $(BUILD)/prose.stamp: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-prose too
 	@touch $@
 
 $(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp \
-        $(FIGURES:%=$(BUILD)/figures/%.tex) tex/book.sty tools/typeset tools/colophon
+        $(FIGURES:%=$(BUILD)/figures/%.tex) tex/book.sty tools/typeset tools/colophon | published
 	$(call say,typeset,$@)
 	$(Q)tools/colophon "$(CC)" > $(BUILD)/tex/colophon.tex
 	$(Q)cp tex/book.sty $(BUILD)/tex/
