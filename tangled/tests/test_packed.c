@@ -162,10 +162,18 @@ START_TEST(the_packed_path_takes_any_view_and_writes_contiguous_ones)
 {
 	struct bench s, loop;
 
+	real memory[2 * 5 * 12];
+	const size_t turned[] = { 5, 2, 12 };
+
 	bench_set(&s, 2, 5, 3, 4);
 	bench_set(&loop, 2, 5, 3, 4);
-	s.input.data += 4 * s.input.stride[1];
-	s.input.stride[1] = -s.input.stride[1];
+	if (_i == 0)                            /* examples inside tokens */
+		s.input = tensor_swap(noise(memory, 3, turned, 9), 0, 1);
+	else if (_i == 1) {                     /* backward in time */
+		s.input.data += 4 * s.input.stride[1];
+		s.input.stride[1] = -s.input.stride[1];
+	} else                                  /* one row for all */
+		s.input.stride[1] = 0;
 	loop.input = s.input;
 	bench_packed(&s, true);
 	bench_run(&loop, true);
@@ -236,8 +244,9 @@ void packed_suite(Suite *suite)
 	tcase_add_test(packed,
 			project_then_split_is_projecting_for_each_head);
 	tcase_add_test(packed, the_packed_path_follows_the_slots);
-	tcase_add_test(packed,
-			the_packed_path_takes_any_view_and_writes_contiguous_ones);
+	tcase_add_loop_test(packed,
+			the_packed_path_takes_any_view_and_writes_contiguous_ones,
+			0, 3);
 	tcase_add_loop_test(packed,
 			what_is_broken_behind_the_mask_stays_there_when_packed,
 			0, 2);
