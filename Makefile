@@ -24,15 +24,15 @@ LDLIBS   += -lopenblas -lm
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
-LIBRARY  := error tensor blas workspace attention layer
-PROGRAM  := record fixture interventions storage thoughts measure lab main
-HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage thoughts measure lab)
+LIBRARY  := error tensor blas workspace attention layer gradient
+PROGRAM  := record fixture interventions storage differences thoughts measure lab single main
+HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences thoughts measure lab)
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage thoughts record
+SUITES   := tensors one_head fixture loop packed interventions storage gradients thoughts record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
-FIGURES  := fixture-weights contributions interventions storage
+FIGURES  := fixture-weights contributions interventions storage differences
 
 # What the chapters at hand do define. A snapshot, which stops at some chapter,
 # defines fewer files than the whole book and expects no more; slots that only

@@ -117,6 +117,12 @@ enum status attention_head(struct projections projections,
 		status = attention_project(x, projections.key, keys, error);
 	if (!status)
 		status = attention_project(x, projections.value, values, error);
+	/* add the biases of the head */
+	if (!status) {
+		attention_bias(queries, projections.query_bias);
+		attention_bias(keys, projections.key_bias);
+		attention_bias(values, projections.value_bias);
+	}
 	if (!status)
 		status = attention_scores(queries, keys, weights, error);
 	if (!status) {
@@ -127,4 +133,13 @@ enum status attention_head(struct projections projections,
 	}
 	workspace_release(workspace, mark);
 	return status;
+}
+
+void attention_bias(struct tensor rows, struct tensor bias)
+{
+	if (!bias.data)
+		return;
+	for (size_t i = 0; i < rows.shape[0]; i++)
+		for (size_t c = 0; c < rows.shape[1]; c++)
+			AT(rows, i, c) += AT(bias, c);
 }

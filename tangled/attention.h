@@ -7,7 +7,11 @@
 /* prototypes of attention */
 /* The weights of one head's projections, each stored (d, C): a row for
  * every output coordinate. */
-struct projections { struct tensor query, key, value; };
+struct projections {
+	struct tensor query, key, value;
+	/* biases of the projections */
+	struct tensor query_bias, key_bias, value_bias; /* (d), or no data */
+};
 
 /* out = x weight^T: x (T,C), weight (d,C), out (T,d). Vaswani et al.
  * 2017, section 3.2.2. MH_ESHAPE if these do not fit. */
@@ -50,5 +54,9 @@ enum status attention_head(struct projections projections,
 		struct tensor weights, struct tensor out,
 		struct workspace *workspace,
 		struct error *error);
+
+/* Add bias (d) to every row of rows (T,d). A bias without data is
+ * none. */
+void attention_bias(struct tensor rows, struct tensor bias);
 
 #endif

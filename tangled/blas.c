@@ -36,7 +36,8 @@ static bool layout(struct tensor t, CBLAS_TRANSPOSE *turn, size_t *step)
 	return false;
 }
 
-enum status blas_product(struct tensor a, struct tensor b,
+/* out = a b + keep out; an out that is not kept is not read. */
+static enum status multiply(struct tensor a, struct tensor b, real keep,
 		struct tensor out, struct error *error)
 {
 	CBLAS_TRANSPOSE turn_a, turn_b, turn_out;
@@ -66,6 +67,19 @@ enum status blas_product(struct tensor a, struct tensor b,
 		return MH_OK;
 	gemm(CblasRowMajor, turn_a, turn_b, (int)out.shape[0],
 			(int)out.shape[1], (int)a.shape[1], 1, a.data, (int)step_a,
-			b.data, (int)step_b, 0, out.data, (int)step_out);
+			b.data, (int)step_b, keep, out.data, (int)step_out);
 	return MH_OK;
+}
+
+enum status blas_product(struct tensor a, struct tensor b,
+		struct tensor out, struct error *error)
+{
+	return multiply(a, b, 0, out, error);
+}
+/* more functions of blas */
+
+enum status blas_add_product(struct tensor a, struct tensor b,
+		struct tensor out, struct error *error)
+{
+	return multiply(a, b, 1, out, error);
 }

@@ -11,5 +11,10 @@
  * MH_ESIZE if a size exceeds the integers of BLAS. */
 enum status blas_product(struct tensor a, struct tensor b,
 		struct tensor out, struct error *error);
+/* more prototypes of blas */
+
+/* out = out + a b, otherwise as blas_product. */
+enum status blas_add_product(struct tensor a, struct tensor b,
+		struct tensor out, struct error *error);
 
 #endif

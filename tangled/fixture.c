@@ -72,9 +72,9 @@ static enum status run_head(struct fixture *f, size_t h,
 	struct tensor weights = fixture_rows(f->weights[h], FIXTURE_T);
 	struct tensor output = fixture_rows(f->output[h], FIXTURE_D);
 	struct projections head = {
-		fixture_weight(f->query[h]),
-		fixture_weight(f->key[h]),
-		fixture_weight(f->value[h])
+		.query = fixture_weight(f->query[h]),
+		.key = fixture_weight(f->key[h]),
+		.value = fixture_weight(f->value[h])
 	};
 	enum status status;
 

@@ -200,21 +200,6 @@ static enum status part_3(struct lab *lab)
 	return MH_OK;
 }
 
-/* Do two contiguous tensors agree to 1e-12, absolute and relative? */
-static bool agree(struct tensor a, struct tensor b)
-{
-	size_t count = 0;
-	bool near = true;
-
-	tensor_count(a.rank, a.shape, &count);
-	for (size_t i = 0; i < count; i++) {
-		double x = (double)a.data[i], y = (double)b.data[i];
-
-		near &= fabs(x - y) <= 1e-12 + 1e-12 * fabs(y);
-	}
-	return near;
-}
-
 /* A count with its thousands set apart; counts below a thousand
  * million. */
 static void print_grouped(FILE *out, size_t n)
@@ -235,49 +220,6 @@ static void print_bytes(struct lab *lab, size_t T, size_t entries)
 	fprintf(lab->out, ", bytes ");
 	print_grouped(lab->out, entries * sizeof(float));
 	fprintf(lab->out, "\n");
-}
-
-static enum status part_4(struct lab *lab)
-{
-	const size_t wide[] = { 2, 4, 8 };
-	struct workspace room = { 0 };
-	struct layer *layer = NULL;
-	struct forward loop, packed;
-	struct random random = { 7 };
-	struct tensor x;
-	enum status status = layer_create(8, 2, &layer, lab->error);
-
-	if (!status)
-		status = workspace_take(&room, 3, wide, &x, lab->error);
-	if (!status)
-		status = forward_take(layer, x, &loop, &room, lab->error);
-	if (!status)
-		status = forward_take(layer, x, &packed, &room, lab->error);
-	if (!status) {
-		/* run both paths on the lab's random layer */
-		layer_randomize(layer, 8);
-		for (size_t i = 0; i < 2 * 4 * 8; i++)
-			x.data[i] = random_uniform(&random, -1, 1);
-		status = layer_forward_loop(layer, x, true, &loop, &room, lab->error);
-		if (!status)
-			status = layer_forward_packed(layer, x, true, &packed, &room,
-					lab->error);
-	}
-	if (!status) {
-		/* print whether the paths agree */
-		bool same = agree(loop.output, packed.output) &&
-				agree(loop.weights, packed.weights) &&
-				agree(loop.concat, packed.concat);
-
-		lab_part(lab, 4, "trainable random projections and numerical parity");
-		fprintf(lab->out, "  random input %s, per-head weights %s\n",
-				tensor_shape(x).text, tensor_shape(loop.weights).text);
-		fprintf(lab->out, "  loop matches packed %s\n", truth(same));
-		lab_expect(lab, same, "the loop and the packed path agree");
-	}
-	workspace_free(&room);
-	layer_free(layer);
-	return status;
 }
 
 static enum status part_5(struct lab *lab)
@@ -321,8 +263,6 @@ enum status lab_run(struct lab *lab)
 	if (!status)
 		status = part_3(lab);
 
-	if (!status)
-		status = part_4(lab);
 	if (!status)
 		status = part_5(lab);
 	/* name what did not hold */

@@ -8,76 +8,6 @@
 #include "blas.h"
 
 /* private functions of layer */
-/* Would writing one element of t change another? */
-static bool overlaps_itself(struct tensor t)
-{
-	for (int axis = 0; axis < t.rank; axis++)
-		if (t.shape[axis] > 1 && t.stride[axis] == 0)
-			return true;
-	return false;
-}
-
-static enum status check_forward(const struct layer *layer,
-		struct tensor x, const struct forward *result,
-		struct error *error)
-{
-	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
-			x.shape[1] };
-	enum status status;
-
-	if (x.rank != 3 || x.shape[2] != layer->width)
-		return REFUSE(error, MH_ESHAPE, "x has shape %s, wanted"
-				" (B, T, %zu)", tensor_shape(x).text, layer->width);
-	for (size_t h = 0; h < layer->heads; h++)
-		if (!layer->head[h])
-			return REFUSE(error, MH_ESHAPE, "slot %zu holds no head",
-					h);
-	if (overlaps_itself(result->output) ||
-			overlaps_itself(result->weights) ||
-			overlaps_itself(result->concat))
-		return REFUSE(error, MH_ESHAPE,
-				"a result has a stride of 0 along an axis");
-	status = tensor_expect(result->output, "output", 3, x.shape, error);
-	if (!status)
-		status = tensor_expect(result->concat, "concat", 3, x.shape,
-				error);
-	if (!status)
-		status = tensor_expect(result->weights, "weights", 4, square,
-				error);
-	return status;
-}
-
-/* The rows of all heads, queries before keys before values, as one
- * matrix (3C,C): the layer's own if that is what the slots hold. */
-static enum status stack_heads(const struct layer *layer,
-		struct tensor *stacked, struct workspace *workspace,
-		struct error *error)
-{
-	const size_t d = layer->head_width, C = layer->width;
-	bool own = true;
-
-	for (size_t h = 0; h < layer->heads; h++)
-		own &= layer->head[h] == &layer->own[h];
-	*stacked = layer->in_proj.value;
-	if (own)
-		return MH_OK;
-	/* copy the rows of every head to where they belong */
-	enum status status = workspace_take(workspace, 2, stacked->shape,
-			stacked, error);
-
-	if (status)
-		return status;
-	for (size_t h = 0; h < layer->heads; h++) {
-		const struct parameter *part[] = { &layer->head[h]->query,
-				&layer->head[h]->key, &layer->head[h]->value };
-
-		for (size_t i = 0; i < 3; i++)
-			tensor_contiguous(part[i]->value,
-					&AT(*stacked, i * C + h * d, 0));
-	}
-	return MH_OK;
-}
-
 static enum status check_contiguous(const struct forward *result,
 		struct error *error)
 {
@@ -87,49 +17,6 @@ static enum status check_contiguous(const struct forward *result,
 		return REFUSE(error, MH_ESHAPE, "the packed path writes"
 				" contiguous results only");
 	return MH_OK;
-}
-
-/* qkv (B,T,3C) = x times the stacked rows of all heads. */
-static enum status project_packed(const struct layer *layer,
-		struct tensor x, struct tensor *qkv,
-		struct workspace *workspace, struct error *error)
-{
-	const size_t wide[] = { x.shape[0], x.shape[1], 3 * layer->width };
-	struct tensor stacked, copy, tokens, projected;
-	enum status status = stack_heads(layer, &stacked, workspace, error);
-
-	if (!status)
-		status = workspace_take(workspace, 3, wide, qkv, error);
-	if (!status && !tensor_is_contiguous(x)) {
-		status = workspace_take(workspace, 3, x.shape, &copy, error);
-		if (!status)
-			x = tensor_contiguous(x, copy.data);
-	}
-	if (!status)
-		status = tensor_merge(x, 0, &tokens, error);
-	if (!status)
-		status = tensor_merge(*qkv, 0, &projected, error);
-	if (!status)
-		status = blas_product(tokens, tensor_swap(stacked, 0, 1),
-				projected, error);
-	return status;
-}
-
-/* Third number third of qkv (B,T,3C), seen as (B,H,T,d). */
-static struct tensor head_axis(const struct layer *layer,
-		struct tensor qkv, size_t third)
-{
-	const size_t C = layer->width;
-	struct tensor t = tensor_narrow(qkv, 2, third * C, C), split;
-
-	tensor_split(t, 2, layer->heads, &split, NULL);
-	return tensor_swap(split, 1, 2);
-}
-
-/* The matrix of one head of one example. */
-static struct tensor of_head(struct tensor t, size_t b, size_t h)
-{
-	return tensor_slice(tensor_slice(t, 0, b), 0, h);
 }
 
 /* One head of one example by BLAS: q, k, v (T,d), weights (T,T), out
@@ -159,9 +46,9 @@ static enum status attend_packed(const struct layer *layer,
 		struct tensor *heads, struct workspace *workspace,
 		struct error *error)
 {
-	struct tensor q = head_axis(layer, qkv, 0);
-	struct tensor k = head_axis(layer, qkv, 1);
-	struct tensor v = head_axis(layer, qkv, 2);
+	struct tensor q = layer_head_axis(layer, qkv, 0);
+	struct tensor k = layer_head_axis(layer, qkv, 1);
+	struct tensor v = layer_head_axis(layer, qkv, 2);
 	enum status status = workspace_take(workspace, 4, q.shape, heads,
 			error);
 
@@ -192,6 +79,73 @@ static enum status merge_packed(const struct layer *layer,
 		status = tensor_merge(result->output, 0, &output, error);
 	if (!status)
 		status = blas_product(tokens, mix, output, error);
+	/* add the bias of the packed output */
+	if (!status)
+		attention_bias(output, layer->out_bias.value);
+	return status;
+}
+
+static enum status expect_biases(const struct layer *layer,
+		const struct head *head, struct error *error)
+{
+	const size_t *d = &layer->head_width;
+	const struct parameter *parts[] = { &head->query_bias,
+			&head->key_bias, &head->value_bias };
+	enum status status = MH_OK;
+
+	for (int i = 0; i < 3 && !status; i++) {
+		if (!parts[i]->value.data || !parts[i]->gradient.data)
+			return REFUSE(error, MH_ESHAPE, "a head without biases in a"
+					" layer that has them");
+		status = tensor_expect(parts[i]->value, "a bias", 1, d, error);
+		if (!status)
+			status = tensor_expect(parts[i]->gradient,
+					"the gradient of a bias", 1, d, error);
+	}
+	return status;
+}
+
+static enum status enter_biases(struct layer *layer, size_t slot,
+		struct head *head, struct error *error)
+{
+	static const char *const names[] = { "query", "key", "value" };
+	struct parameter *parts[] = { &head->query_bias, &head->key_bias,
+			&head->value_bias };
+	enum status status = MH_OK;
+	char name[48];
+
+	for (int i = 0; i < 3 && !status; i++) {
+		snprintf(name, sizeof name, "heads.%zu.%s.bias", slot,
+				names[i]);
+		status = registry_enter(&layer->registry, name, parts[i],
+				error);
+	}
+	return status;
+}
+
+/* The biases of all heads as one vector (3C), in the order of
+ * layer_stack; no data if the layer has none. */
+static enum status stack_biases(const struct layer *layer,
+		struct tensor *stacked, struct workspace *workspace,
+		struct error *error)
+{
+	const size_t d = layer->head_width, C = layer->width;
+	enum status status;
+
+	*stacked = layer->in_bias.value;
+	if (!layer->bias_memory || layer_runs_its_own(layer))
+		return MH_OK;
+	status = workspace_take(workspace, 1, stacked->shape, stacked,
+			error);
+	for (size_t h = 0; h < layer->heads && !status; h++) {
+		const struct head *head = layer->head[h];
+		const struct parameter *part[] = { &head->query_bias,
+				&head->key_bias, &head->value_bias };
+
+		for (size_t i = 0; i < 3; i++)
+			tensor_contiguous(part[i]->value,
+					&AT(*stacked, i * C + h * d));
+	}
 	return status;
 }
 /* functions of layer */
@@ -234,26 +188,22 @@ size_t registry_first(const struct registry *registry, size_t i)
 
 size_t registry_numbers(const struct registry *registry)
 {
-	size_t numbers = 0;
+	size_t numbers = 0, count = 0;
 
 	for (size_t i = 0; i < registry->count; i++) {
 		struct tensor t = registry->entries[i].parameter->value;
 
+		tensor_count(t.rank, t.shape, &count);
 		if (registry_first(registry, i) == i)
-			numbers += t.shape[0] * t.shape[1];
+			numbers += count;
 	}
 	return numbers;
 }
 
 void registry_zero_gradients(const struct registry *registry)
 {
-	for (size_t i = 0; i < registry->count; i++) {
-		struct tensor t = registry->entries[i].parameter->gradient;
-
-		for (size_t r = 0; r < t.shape[0]; r++)
-			for (size_t c = 0; c < t.shape[1]; c++)
-				AT(t, r, c) = 0;
-	}
+	for (size_t i = 0; i < registry->count; i++)
+		tensor_fill(registry->entries[i].parameter->gradient, 0);
 }
 
 enum status layer_enter(struct layer *layer, size_t slot,
@@ -276,12 +226,22 @@ enum status layer_enter(struct layer *layer, size_t slot,
 			status = tensor_expect(parts[i]->gradient, names[i], 2,
 					shape, error);
 	}
+	/* expect the biases of the head, if the layer has any */
+	if (!status && layer->bias_memory)
+		status = expect_biases(layer, head, error);
+	if (!status && !layer->bias_memory && (head->query_bias.value.data ||
+			head->key_bias.value.data || head->value_bias.value.data))
+		status = REFUSE(error, MH_ESHAPE, "a head with biases in a layer"
+				" that has none");
 	for (int i = 0; i < 3 && !status; i++) {
 		snprintf(name, sizeof name, "heads.%zu.%s.weight", slot,
 				names[i]);
 		status = registry_enter(&layer->registry, name, parts[i],
 				error);
 	}
+	/* enter the biases of the head */
+	if (!status && layer->bias_memory)
+		status = enter_biases(layer, slot, head, error);
 	if (!status)
 		layer->head[slot] = head;
 	return status;
@@ -367,6 +327,8 @@ void layer_free(struct layer *layer)
 	free(layer->own);
 	free(layer->registry.entries);
 	free(layer->memory);
+	/* free the biases of the layer */
+	free(layer->bias_memory);
 	free(layer);
 }
 
@@ -379,13 +341,21 @@ void layer_randomize(struct layer *layer, uint64_t seed)
 	for (size_t i = 0; i < registry->count; i++) {
 		struct tensor t = registry->entries[i].parameter->value;
 
-		if (registry_first(registry, i) != i)
-			continue;
-		for (size_t r = 0; r < t.shape[0]; r++)
-			for (size_t c = 0; c < t.shape[1]; c++)
-				AT(t, r, c) = random_uniform(&random, -bound,
-						bound);
+		if (registry_first(registry, i) == i)
+			tensor_randomize(t, &random, bound);
 	}
+}
+
+struct projections head_values(const struct head *head)
+{
+	return (struct projections){
+		.query = head->query.value, .key = head->key.value,
+		.value = head->value.value,
+		/* values of the biases of a head */
+		.query_bias = head->query_bias.value,
+		.key_bias = head->key_bias.value,
+		.value_bias = head->value_bias.value,
+	};
 }
 
 enum status layer_forward_loop(const struct layer *layer,
@@ -395,15 +365,13 @@ enum status layer_forward_loop(const struct layer *layer,
 		struct error *error)
 {
 	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
-	enum status status = check_forward(layer, x, result, error);
+	enum status status = layer_expect(layer, x, result, "output",
+			error);
 
 	for (size_t b = 0; b < x.shape[0] && !status; b++) {
 		/* run every head on one example */
 		for (size_t h = 0; h < layer->heads && !status; h++) {
-			struct projections head = {
-				layer->head[h]->query.value, layer->head[h]->key.value,
-				layer->head[h]->value.value
-			};
+			struct projections head = head_values(layer->head[h]);
 			struct tensor columns = tensor_narrow(
 				tensor_slice(result->concat, 0, b), 1,
 				h * layer->head_width, layer->head_width);
@@ -417,6 +385,10 @@ enum status layer_forward_loop(const struct layer *layer,
 			status = tensor_product(
 				tensor_slice(result->concat, 0, b), mix,
 				tensor_slice(result->output, 0, b), error);
+		/* add the bias of the output */
+		if (!status)
+			attention_bias(tensor_slice(result->output, 0, b),
+					layer->out_bias.value);
 	}
 	return status;
 }
@@ -436,6 +408,45 @@ enum status forward_take(const struct layer *layer, struct tensor x,
 	if (!status)
 		status = workspace_take(workspace, 3, x.shape,
 				&result->concat, error);
+	return status;
+}
+
+/* Would writing one element of t change another? */
+static bool overlaps_itself(struct tensor t)
+{
+	for (int axis = 0; axis < t.rank; axis++)
+		if (t.shape[axis] > 1 && t.stride[axis] == 0)
+			return true;
+	return false;
+}
+
+enum status layer_expect(const struct layer *layer, struct tensor x,
+		const struct forward *result, const char *name,
+		struct error *error)
+{
+	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
+			x.shape[1] };
+	enum status status;
+
+	if (x.rank != 3 || x.shape[2] != layer->width)
+		return REFUSE(error, MH_ESHAPE, "x has shape %s, wanted"
+				" (B, T, %zu)", tensor_shape(x).text, layer->width);
+	for (size_t h = 0; h < layer->heads; h++)
+		if (!layer->head[h])
+			return REFUSE(error, MH_ESHAPE, "slot %zu holds no head",
+					h);
+	if (overlaps_itself(result->output) ||
+			overlaps_itself(result->weights) ||
+			overlaps_itself(result->concat))
+		return REFUSE(error, MH_ESHAPE,
+				"a result has a stride of 0 along an axis");
+	status = tensor_expect(result->output, name, 3, x.shape, error);
+	if (!status)
+		status = tensor_expect(result->concat, "concat", 3, x.shape,
+				error);
+	if (!status)
+		status = tensor_expect(result->weights, "weights", 4, square,
+				error);
 	return status;
 }
 
@@ -465,18 +476,53 @@ enum status layer_contribution(const struct layer *layer, size_t h,
 	return status;
 }
 
+bool layer_runs_its_own(const struct layer *layer)
+{
+	for (size_t h = 0; h < layer->heads; h++)
+		if (layer->head[h] != &layer->own[h])
+			return false;
+	return true;
+}
+
+enum status layer_stack(const struct layer *layer,
+		struct tensor *stacked, struct workspace *workspace,
+		struct error *error)
+{
+	const size_t d = layer->head_width, C = layer->width;
+
+	*stacked = layer->in_proj.value;
+	if (layer_runs_its_own(layer))
+		return MH_OK;
+	/* copy the rows of every head to where they belong */
+	enum status status = workspace_take(workspace, 2, stacked->shape,
+			stacked, error);
+
+	if (status)
+		return status;
+	for (size_t h = 0; h < layer->heads; h++) {
+		const struct parameter *part[] = { &layer->head[h]->query,
+				&layer->head[h]->key, &layer->head[h]->value };
+
+		for (size_t i = 0; i < 3; i++)
+			tensor_contiguous(part[i]->value,
+					&AT(*stacked, i * C + h * d, 0));
+	}
+	return MH_OK;
+}
+
 enum status layer_forward_packed(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *result,
 		struct workspace *workspace, struct error *error)
 {
 	struct workspace_mark mark = workspace_mark(workspace);
 	struct tensor qkv, heads;
-	enum status status = check_forward(layer, x, result, error);
+	enum status status = layer_expect(layer, x, result, "output",
+			error);
 
 	if (!status)
 		status = check_contiguous(result, error);
 	if (!status)
-		status = project_packed(layer, x, &qkv, workspace, error);
+		status = layer_project(layer, x, &qkv, workspace, error);
 	if (!status)
 		status = attend_packed(layer, qkv, causal, result->weights,
 				&heads, workspace, error);
@@ -484,4 +530,109 @@ enum status layer_forward_packed(const struct layer *layer,
 		status = merge_packed(layer, heads, result, error);
 	workspace_release(workspace, mark);
 	return status;
+}
+
+enum status layer_project(const struct layer *layer, struct tensor x,
+		struct tensor *qkv, struct workspace *workspace,
+		struct error *error)
+{
+	const size_t wide[] = { x.shape[0], x.shape[1], 3 * layer->width };
+	struct tensor stacked, biases, copy, tokens, projected;
+	enum status status = layer_stack(layer, &stacked, workspace, error);
+
+	if (!status)
+		status = workspace_take(workspace, 3, wide, qkv, error);
+	if (!status && !tensor_is_contiguous(x)) {
+		status = workspace_take(workspace, 3, x.shape, &copy, error);
+		if (!status)
+			x = tensor_contiguous(x, copy.data);
+	}
+	if (!status)
+		status = tensor_merge(x, 0, &tokens, error);
+	if (!status)
+		status = tensor_merge(*qkv, 0, &projected, error);
+	if (!status)
+		status = blas_product(tokens, tensor_swap(stacked, 0, 1),
+				projected, error);
+	/* add the biases of all heads to the product */
+	if (!status)
+		status = stack_biases(layer, &biases, workspace, error);
+	if (!status)
+		attention_bias(projected, biases);
+	return status;
+}
+
+struct tensor layer_head_axis(const struct layer *layer,
+		struct tensor qkv, size_t third)
+{
+	const size_t C = layer->width;
+	struct tensor t = tensor_narrow(qkv, 2, third * C, C), split;
+
+	tensor_split(t, 2, layer->heads, &split, NULL);
+	return tensor_swap(split, 1, 2);
+}
+
+enum status layer_add_biases(struct layer *layer, struct error *error)
+{
+	const size_t H = layer->heads, C = layer->width;
+	enum status status = MH_OK;
+	struct entry *entries;
+
+	if (layer->bias_memory)
+		return REFUSE(error, MH_ESHAPE, "the layer has biases already");
+	for (size_t h = 0; h < H && !status; h++)
+		if (layer->head[h] && layer->head[h] != &layer->own[h])
+			status = expect_biases(layer, layer->head[h], error);
+	if (status)
+		return status;
+	/* make room for the biases and their names, or refuse */
+	entries = realloc(layer->registry.entries,
+			(6 * H + 2) * sizeof *entries);
+	if (entries) {
+		layer->registry.entries = entries;
+		layer->registry.room = 6 * H + 2;
+		layer->bias_memory = calloc(8 * C, sizeof *layer->bias_memory);
+	}
+	if (!layer->bias_memory)
+		return REFUSE(error, MH_EMEMORY, "no memory for the biases of a"
+				" layer of width %zu", C);
+	layer->in_bias.value = tensor_view(layer->bias_memory, 1,
+			(size_t[]){ 3 * C });
+	layer->out_bias.value = tensor_view(layer->bias_memory + 3 * C, 1, &C);
+	layer->in_bias.gradient = tensor_view(layer->bias_memory + 4 * C, 1,
+			(size_t[]){ 3 * C });
+	layer->out_bias.gradient = tensor_view(layer->bias_memory + 7 * C, 1,
+			&C);
+	/* view the biases of each own head */
+	for (size_t h = 0; h < H; h++) {
+		struct parameter *part[] = { &layer->own[h].query_bias,
+				&layer->own[h].key_bias, &layer->own[h].value_bias };
+
+		for (size_t i = 0; i < 3; i++) {
+			size_t first = i * C + h * layer->head_width;
+
+			part[i]->value = tensor_narrow(layer->in_bias.value, 0, first,
+					layer->head_width);
+			part[i]->gradient = tensor_narrow(layer->in_bias.gradient, 0,
+					first, layer->head_width);
+		}
+	}
+	/* enter the biases of all heads */
+	status = registry_enter(&layer->registry, "out_proj.bias",
+			&layer->out_bias, error);
+	for (size_t h = 0; h < H && !status; h++)
+		if (layer->head[h])
+			status = enter_biases(layer, h, layer->head[h], error);
+	return status;
+}
+
+struct projections head_gradients(const struct head *head)
+{
+	return (struct projections){
+		.query = head->query.gradient, .key = head->key.gradient,
+		.value = head->value.gradient,
+		.query_bias = head->query_bias.gradient,
+		.key_bias = head->key_bias.gradient,
+		.value_bias = head->value_bias.gradient,
+	};
 }

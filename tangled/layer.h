@@ -10,7 +10,11 @@ struct parameter {
 	struct tensor gradient;         /* of the same shape */
 };
 
-struct head { struct parameter query, key, value; };    /* (d,C) each */
+struct head {
+	struct parameter query, key, value;             /* (d,C) each */
+	/* biases of a head */
+	struct parameter query_bias, key_bias, value_bias;      /* (d) each */
+};
 
 struct entry {
 	char name[48];                  /* "heads.1.query.weight" */
@@ -28,6 +32,10 @@ struct layer {
 	struct head *own;               /* H heads, stored in the layer */
 	struct parameter in_proj;       /* (3C,C): rows of the own heads */
 	struct parameter out_proj;      /* (C,C) */
+	/* biases of the layer */
+	struct parameter in_bias;       /* (3C), in the order of in_proj */
+	struct parameter out_bias;      /* (C) */
+	real *bias_memory;              /* NULL: no biases */
 	struct registry registry;
 	real *memory;                   /* all values, then all gradients */
 };
@@ -105,13 +113,35 @@ enum status layer_forward_loop(const struct layer *layer,
 		struct workspace *workspace,
 		struct error *error);
 
+/* The numbers of a head, as its projections want them. */
+struct projections head_values(const struct head *head);
+
+/* MH_OK if x and result have the shapes of a forward pass, every slot
+ * holds a head, and no element of a result stands in two places;
+ * otherwise MH_ESHAPE and a sentence in which the output is called by
+ * name. */
+enum status layer_expect(const struct layer *layer, struct tensor x,
+		const struct forward *result, const char *name,
+		struct error *error);
+
 /* contribution (B,T,C) = what head h adds to the output, given concat
- * (B,T,C): the output is the sum of these over all heads, and lacks
- * this one if the head's columns are zero. MH_ESHAPE if these do not
- * fit. */
+ * (B,T,C): the output is the sum of these over all heads (and of the
+ * output's bias), and lacks this one if the head's columns are zero.
+ * MH_ESHAPE if these do not fit. */
 enum status layer_contribution(const struct layer *layer, size_t h,
 		struct tensor concat,
 		struct tensor contribution,
+		struct error *error);
+
+/* Does every slot hold the layer's own head of that number? */
+bool layer_runs_its_own(const struct layer *layer);
+
+/* Store in *stacked the rows of all heads, queries before keys before
+ * values, as one matrix (3C,C): in_proj itself if the layer runs its
+ * own heads, a copy in the workspace if not. MH_EMEMORY if that cannot
+ * grow. */
+enum status layer_stack(const struct layer *layer,
+		struct tensor *stacked, struct workspace *workspace,
 		struct error *error);
 
 /* What layer_forward_loop computes, by one product for all projections
@@ -122,5 +152,31 @@ enum status layer_contribution(const struct layer *layer, size_t h,
 enum status layer_forward_packed(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *result,
 		struct workspace *workspace, struct error *error);
+
+/* qkv (B,T,3C), from the workspace: all projections of x (B,T,C).
+ * Returns what layer_forward_packed returns. */
+enum status layer_project(const struct layer *layer, struct tensor x,
+		struct tensor *qkv, struct workspace *workspace,
+		struct error *error);
+
+/* The third of qkv (B,T,3C) with this number, seen as (B,H,T,d). */
+struct tensor layer_head_axis(const struct layer *layer,
+		struct tensor qkv, size_t third);
+
+/* The matrix of one head of one example. */
+static inline struct tensor of_head(struct tensor t, size_t b, size_t h)
+{
+	return tensor_slice(tensor_slice(t, 0, b), 0, h);
+}
+
+/* Give a layer biases, all zero, and enter them in its registry:
+ * "out_proj.bias", and "heads.0.query.bias" and so on for the heads in
+ * its slots. MH_ESHAPE if it has biases already or a slot holds a head
+ * that has none, MH_EMEMORY if there is no room; the layer is then what
+ * it was. */
+enum status layer_add_biases(struct layer *layer, struct error *error);
+
+/* The gradients of a head, one for each of its projections. */
+struct projections head_gradients(const struct head *head);
 
 #endif

@@ -14,6 +14,9 @@
 
 #include "storage.h"
 
+#include "differences.h"
+#include "gradient.h"
+
 #include "thoughts.h"
 
 /* measurements */
@@ -170,8 +173,7 @@ static enum status run_registered(struct layer *layer,
 	struct random random = { 25 };
 	enum status status;
 
-	for (size_t i = 0; i < REG_T * REG_C; i++)
-		input[i] = random_uniform(&random, -1, 1);
+	tensor_randomize(tensor_view(input, 3, wide), &random, 1);
 	memcpy(layer->memory, model->memory, REG_NUMBERS * sizeof(real));
 	status = layer_forward_loop(layer, tensor_view(input, 3, wide),
 			true, &result, &workspace, error);
@@ -242,6 +244,21 @@ static enum status record_wrong_merge(struct record *record,
 	return status;
 }
 
+static enum status record_biases(struct record *record,
+		struct error *error)
+{
+	struct layer *layer = NULL;
+	enum status status = layer_create(8, 2, &layer, error);
+
+	if (!status)
+		status = layer_add_biases(layer, error);
+	if (!status)
+		RECORD(record, EXACT, "numbers",
+				registry_numbers(&layer->registry), "biases.numbers");
+	layer_free(layer);
+	return status;
+}
+
 /* The largest difference of two contiguous tensors of one shape. */
 static real epsilons(struct tensor a, struct tensor b)
 {
@@ -277,8 +294,7 @@ static enum status record_bits(struct record *record, int row, size_t B,
 		struct random random = { 30 };
 
 		layer_randomize(layer, 30);
-		for (size_t i = 0; i < B * T * C; i++)
-			x.data[i] = random_uniform(&random, -1, 1);
+		tensor_randomize(x, &random, 1);
 		status = layer_forward_loop(layer, x, true, &loop, &room, error);
 		if (!status)
 			status = layer_forward_packed(layer, x, true, &packed, &room,
@@ -308,6 +324,8 @@ static enum status measure_packed(struct record *record,
 	enum status status = record_wrong_merge(record, error);
 
 	if (!status)
+		status = record_biases(record, error);
+	if (!status)
 		status = record_bits(record, 0, 2, 4, 8, 2, error);
 	if (!status)
 		status = record_bits(record, 1, 2, 16, 32, 4, error);
@@ -333,8 +351,7 @@ static enum status flow_set(struct layer **layer, struct tensor *x,
 	if (status)
 		return status;
 	layer_randomize(*layer, 36);
-	for (size_t i = 0; i < FLOW_T * FLOW_C; i++)
-		x->data[i] = random_uniform(&random, -2, 2);
+	tensor_randomize(*x, &random, 2);
 	return MH_OK;
 }
 
@@ -454,6 +471,143 @@ static enum status measure_storage(struct record *record,
 	return status;
 }
 
+/* Head 0 of the fixture, and the first coordinate of its output. */
+static enum status measure_slopes(struct record *record,
+		struct error *error)
+{
+	struct fixture f;
+	real v[FIXTURE_T][FIXTURE_D], dout[FIXTURE_T][FIXTURE_D] = { 0 };
+	real slopes[FIXTURE_T][FIXTURE_T];
+	struct tensor values = fixture_rows(v, FIXTURE_D);
+	struct tensor s = fixture_rows(slopes, FIXTURE_T);
+	struct tensor weights;
+	real mean = 0;
+	enum status status;
+
+	fixture_set(&f);
+	status = fixture_run_heads(&f, error);
+	if (!status)
+		status = attention_project(fixture_rows(f.x, FIXTURE_C),
+				fixture_weight(f.value[0]), values, error);
+	if (status)
+		return status;
+	weights = fixture_rows(f.weights[0], FIXTURE_T);
+	dout[FIXTURE_T - 1][0] = 1;
+	/* record the slopes of the fixture's last row */
+	gradient_weights(fixture_rows(dout, FIXTURE_D), values, true, s);
+	RECORD_ROWS(record, s, "gradient.weights");
+	for (size_t j = 0; j < FIXTURE_T; j++)
+		mean += AT(weights, FIXTURE_T - 1, j) * AT(s, FIXTURE_T - 1, j);
+	RECORD(record, VALUE, "1", mean, "gradient.mean.last");
+	gradient_softmax(weights, true, s);
+	RECORD_ROWS(record, s, "gradient.scores");
+	return MH_OK;
+}
+
+/* The largest difference of rowsum(dO * O) and rowsum(dA * A) in a
+ * random head, in epsilons. */
+static double row_sums(void)
+{
+	enum { N = 16, D = 4 };
+	real a[N * N], v[N * D], o[N * D], dy[N * D], da[N * N], most = 0;
+	const size_t square[] = { N, N }, narrow[] = { N, D };
+	struct tensor weights = tensor_view(a, 2, square);
+	struct tensor values = tensor_view(v, 2, narrow);
+	struct tensor out = tensor_view(o, 2, narrow);
+	struct tensor dout = tensor_view(dy, 2, narrow);
+	struct tensor dweights = tensor_view(da, 2, square);
+	struct random random = { 47 };
+
+	tensor_randomize(weights, &random, 3);
+	tensor_randomize(values, &random, 1);
+	tensor_randomize(dout, &random, 1);
+	attention_mask(weights);
+	softmax_rows(weights);
+	attention_mix(weights, values, true, out);
+	gradient_weights(dout, values, true, dweights);
+	/* find the largest difference of the row sums */
+	for (size_t i = 0; i < N; i++) {
+		real difference = 0;
+
+		for (size_t c = 0; c < D; c++)
+			difference += AT(dout, i, c) * AT(out, i, c);
+		for (size_t j = 0; j <= i; j++)
+			difference -= AT(dweights, i, j) * AT(weights, i, j);
+		most = larger(most, fabs(difference));
+	}
+	return (double)(most / REAL_EPSILON);
+}
+
+/* The largest entries of the bias gradients of a random layer. */
+static enum status measure_biases(struct record *record,
+		struct error *error)
+{
+	const size_t wide[] = { 2, 4, 8 };
+	struct workspace room = { 0 };
+	struct layer *layer = NULL;
+	struct forward result;
+	struct random random = { 48 };
+	struct tensor x, dy, dx;
+	enum status status = layer_create(8, 2, &layer, error);
+
+	if (!status)
+		status = layer_add_biases(layer, error);
+	if (!status)
+		status = workspace_take(&room, 3, wide, &x, error);
+	if (!status)
+		status = workspace_take(&room, 3, wide, &dy, error);
+	if (!status)
+		status = workspace_take(&room, 3, wide, &dx, error);
+	if (!status)
+		status = forward_take(layer, x, &result, &room, error);
+	if (!status) {
+		/* go forth and back with random numbers */
+		layer_randomize(layer, 49);
+		tensor_randomize(x, &random, 1);
+		tensor_randomize(dy, &random, 1);
+		status = layer_forward_loop(layer, x, true, &result, &room, error);
+		if (!status)
+			status = layer_backward_loop(layer, x, true, &result, dy, dx,
+					&room, error);
+	}
+	if (!status) {
+		/* record the largest slopes of the biases */
+		real largest[2] = { 0, 0 };             /* query, key */
+
+		for (size_t i = 0; i < 2 * 8; i++)
+			largest[i / 8] = larger(largest[i / 8],
+					fabs(AT(layer->in_bias.gradient, i)));
+		RECORD(record, VALUE, "1", largest[0], "gradient.bias.query");
+		RECORD(record, NOISE, "epsilon", largest[1] / REAL_EPSILON,
+				"gradient.bias.key");
+	}
+	workspace_free(&room);
+	layer_free(layer);
+	return status;
+}
+
+static enum status measure_differences(struct record *record,
+		struct error *error)
+{
+	enum { FLOAT_STEPS = 20, STEPS = 44 };
+	enum status status = MH_OK;
+	double share = 0;
+
+	for (int k = 1; k <= STEPS && !status; k++) {
+		status = differences(k, &share, error);
+		RECORD(record, NOISE, "1", share, "differences.double.%d", k);
+	}
+	for (int k = 1; k <= FLOAT_STEPS && !status; k++) {
+		status = mhf_differences(k, &share, error);
+		RECORD(record, NOISE, "1", share, "differences.float.%d", k);
+	}
+	RECORD(record, VALUE, "1", cbrt(DBL_EPSILON),
+			"differences.double.best");
+	RECORD(record, VALUE, "1", cbrt((double)FLT_EPSILON),
+			"differences.float.best");
+	return status;
+}
+
 static enum status measure_thoughts(struct record *record,
 		struct error *error)
 {
@@ -509,6 +663,14 @@ enum status measure(struct record *record, struct error *error)
 
 	if (!status)
 		status = measure_storage(record, error);
+
+	if (!status)
+		status = measure_slopes(record, error);
+	RECORD(record, NOISE, "epsilon", row_sums(), "gradient.rows");
+	if (!status)
+		status = measure_biases(record, error);
+	if (!status)
+		status = measure_differences(record, error);
 
 	if (!status)
 		status = measure_thoughts(record, error);

@@ -46,8 +46,7 @@ static enum status run_once(forward_path *path, size_t B, size_t T,
 		return status;
 	}
 	layer_randomize(layer, 41);
-	for (size_t i = 0; i < B * T * C; i++)
-		x.data[i] = random_uniform(&random, -1, 1);
+	tensor_randomize(x, &random, 1);
 
 	size_t before = resident();
 	double start = now();

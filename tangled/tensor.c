@@ -14,6 +14,21 @@ static bool next_index(const struct tensor *t, size_t index[])
 	}
 	return false;
 }
+
+/* Row i of a times column j of b. */
+static real dot_product(struct tensor a, size_t i, struct tensor b,
+		size_t j)
+{
+	const real *x = &AT(a, i, 0), *y = &AT(b, 0, j);
+	real sum = 0;
+
+	for (size_t k = 0; k < a.shape[1]; k++) {
+		sum += *x * *y;
+		x += a.stride[1];
+		y += b.stride[0];
+	}
+	return sum;
+}
 /* functions of tensor */
 bool tensor_count(int rank, const size_t shape[], size_t *count)
 {
@@ -107,13 +122,20 @@ struct tensor tensor_contiguous(struct tensor t, real *memory)
 	struct tensor copy = tensor_view(memory, t.rank, t.shape);
 	size_t index[TENSOR_AXES] = { 0 };
 
-	for (int axis = 0; axis < t.rank; axis++)
-		if (t.shape[axis] == 0)
-			return copy;
+	if (tensor_is_empty(t))
+		return copy;
 	do
 		*memory++ = *tensor_at(&t, index);
 	while (next_index(&t, index));
 	return copy;
+}
+
+bool tensor_is_empty(struct tensor t)
+{
+	for (int axis = 0; axis < t.rank; axis++)
+		if (t.shape[axis] == 0)
+			return true;
+	return false;
 }
 
 bool tensor_is_contiguous(struct tensor t)
@@ -142,17 +164,8 @@ enum status tensor_product(struct tensor a, struct tensor b,
 				" the result has (%zu, %zu)", a.shape[0], b.shape[1],
 				out.shape[0], out.shape[1]);
 	for (size_t i = 0; i < out.shape[0]; i++)
-		for (size_t j = 0; j < out.shape[1]; j++) {
-			const real *x = &AT(a, i, 0), *y = &AT(b, 0, j);
-			real sum = 0;
-
-			for (size_t k = 0; k < a.shape[1]; k++) {
-				sum += *x * *y;
-				x += a.stride[1];
-				y += b.stride[0];
-			}
-			AT(out, i, j) = sum;
-		}
+		for (size_t j = 0; j < out.shape[1]; j++)
+			AT(out, i, j) = dot_product(a, i, b, j);
 	return MH_OK;
 }
 
@@ -195,6 +208,29 @@ real random_uniform(struct random *random, real low, real high)
 	z ^= z >> 31;
 	/* The upper 53 bits are a fraction that a double holds exactly. */
 	return low + (high - low) * (real)((double)(z >> 11) * 0x1p-53);
+}
+
+void tensor_fill(struct tensor t, real value)
+{
+	size_t index[TENSOR_AXES] = { 0 };
+
+	if (tensor_is_empty(t))
+		return;
+	do
+		*tensor_at(&t, index) = value;
+	while (next_index(&t, index));
+}
+
+void tensor_randomize(struct tensor t, struct random *random,
+		real bound)
+{
+	size_t index[TENSOR_AXES] = { 0 };
+
+	if (tensor_is_empty(t))
+		return;
+	do
+		*tensor_at(&t, index) = random_uniform(random, -bound, bound);
+	while (next_index(&t, index));
 }
 
 void softmax_rows(struct tensor rows)
@@ -242,12 +278,43 @@ bool tensor_finite(struct tensor t)
 {
 	size_t index[TENSOR_AXES] = { 0 };
 
-	for (int axis = 0; axis < t.rank; axis++)
-		if (t.shape[axis] == 0)
-			return true;
+	if (tensor_is_empty(t))
+		return true;
 	do
 		if (!isfinite(*tensor_at(&t, index)))
 			return false;
 	while (next_index(&t, index));
 	return true;
+}
+
+enum status tensor_add_product(struct tensor a, struct tensor b,
+		struct tensor out, struct error *error)
+{
+	/* refuse matrices whose product does not fit */
+	if (a.rank != 2 || b.rank != 2 || out.rank != 2)
+		return REFUSE(error, MH_ESHAPE, "a product takes matrices, got"
+				" ranks %d, %d and %d", a.rank, b.rank, out.rank);
+	if (a.shape[1] != b.shape[0])
+		return REFUSE(error, MH_ESHAPE, "(%zu, %zu) times (%zu, %zu):"
+				" the inner lengths differ", a.shape[0], a.shape[1],
+				b.shape[0], b.shape[1]);
+	if (out.shape[0] != a.shape[0] || out.shape[1] != b.shape[1])
+		return REFUSE(error, MH_ESHAPE, "the product is (%zu, %zu),"
+				" the result has (%zu, %zu)", a.shape[0], b.shape[1],
+				out.shape[0], out.shape[1]);
+	for (size_t i = 0; i < out.shape[0]; i++)
+		for (size_t j = 0; j < out.shape[1]; j++)
+			AT(out, i, j) += dot_product(a, i, b, j);
+	return MH_OK;
+}
+
+void tensor_add(struct tensor from, struct tensor to)
+{
+	size_t index[TENSOR_AXES] = { 0 };
+
+	if (tensor_is_empty(from))
+		return;
+	do
+		*tensor_at(&to, index) += *tensor_at(&from, index);
+	while (next_index(&from, index));
 }

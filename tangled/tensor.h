@@ -76,6 +76,9 @@ struct tensor tensor_contiguous(struct tensor t, real *memory);
 /* Is this what tensor_view would make of the same pointer and shape? */
 bool tensor_is_contiguous(struct tensor t);
 
+/* Is there a zero in the shape? */
+bool tensor_is_empty(struct tensor t);
+
 /* out = a b, of shapes (m,k), (k,n) and (m,n), any strides; out
  * overlaps neither. Each element is summed in the order of k, so it
  * depends on one row and one column only, to the last bit. MH_ESHAPE if
@@ -102,6 +105,14 @@ struct random { uint64_t state; };
  * Steele, Lea and Flood 2014). */
 real random_uniform(struct random *random, real low, real high);
 
+/* Set every element to one value. */
+void tensor_fill(struct tensor t, real value);
+
+/* Set every element, in the tensor's own order, to a random number
+ * between -bound and bound. */
+void tensor_randomize(struct tensor t, struct random *random,
+		real bound);
+
 /* Replace each row of a matrix by its softmax, over the last axis. A
  * row whose largest score is not finite, or that holds a NaN, becomes
  * NaN. */
@@ -115,5 +126,12 @@ enum status tensor_split(struct tensor t, int axis, size_t parts,
 
 /* Is no element infinite or NaN? */
 bool tensor_finite(struct tensor t);
+
+/* out = out + a b, otherwise as tensor_product. */
+enum status tensor_add_product(struct tensor a, struct tensor b,
+		struct tensor out, struct error *error);
+
+/* to = to + from, element by element, of one shape and any strides. */
+void tensor_add(struct tensor from, struct tensor to);
 
 #endif

@@ -78,8 +78,7 @@ enum status thoughts_observe(struct thoughts *t, struct error *error)
 	if (!status) {
 		/* draw the layer and the input of the experiments */
 		layer_randomize(layer, 71);
-		for (size_t i = 0; i < THOUGHT_T * THOUGHT_C; i++)
-			x.data[i] = random_uniform(&random, -2, 2);
+		tensor_randomize(x, &random, 2);
 		status = layer_forward_loop(layer, x, true, &before, &room, error);
 	}
 	/* make the experiments, one after the other */
@@ -107,8 +106,7 @@ enum status thoughts_observe(struct thoughts *t, struct error *error)
 		struct tensor mix = layer->out_proj.value;
 		real past = 0;
 
-		for (size_t i = 0; i < THOUGHT_C * THOUGHT_C; i++)
-			mix.data[i] = random_uniform(&random, -100, 100);
+		tensor_randomize(mix, &random, 100);
 		status = past_change(layer_forward_loop, layer, x, true, &past,
 				&room, error);
 		t->projected_past = larger(t->projected_past, past);

@@ -31,8 +31,29 @@ void bench_run(struct bench *s, bool causal)
 			&s->workspace, NULL));
 }
 
+struct problem bench_problem(const struct bench *s, bool causal)
+{
+	return (struct problem){
+		.B = s->B, .T = s->T, .C = s->C, .H = s->H, .d = s->d,
+		.causal = causal, .x = s->x,
+		.in_proj = s->layer->in_proj.value.data,
+		.out_proj = s->layer->out_proj.value.data,
+		/* biases of the problem */
+		.in_bias = s->layer->in_bias.value.data,
+		.out_bias = s->layer->out_bias.value.data,
+	};
+}
+
 void bench_free(struct bench *s)
 {
 	workspace_free(&s->workspace);
 	layer_free(s->layer);
+}
+
+
+void bench_add_biases(struct bench *s)
+{
+	ck_ok(layer_add_biases(s->layer, NULL));
+	noise(s->layer->in_bias.value.data, 1, (size_t[]){ 3 * s->C }, 31);
+	noise(s->layer->out_bias.value.data, 1, &s->C, 32);
 }

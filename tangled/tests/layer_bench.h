@@ -3,6 +3,7 @@
 #define MH_LAYER_BENCH_H
 
 #include "layer.h"
+#include "oracle.h"
 
 struct bench {
 	size_t B, T, C, H, d;
@@ -16,9 +17,17 @@ struct bench {
 /* A random layer of H heads of width d, and a random input. */
 void bench_set(struct bench *s, size_t B, size_t T, size_t H, size_t d);
 
-/* The layer forward by the loop; and what to do when all is done. */
+/* The layer forward by the loop. */
 void bench_run(struct bench *s, bool causal);
+
+/* The same layer and input, as the oracle wants them. */
+struct problem bench_problem(const struct bench *s, bool causal);
+
 void bench_free(struct bench *s);
+/* prototypes of the bench */
+
+/* Give the layer random biases. */
+void bench_add_biases(struct bench *s);
 
 /* Shapes worth trying: B, T, H, d. */
 enum { SHAPES = 6 };

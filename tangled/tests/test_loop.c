@@ -105,13 +105,12 @@ START_TEST(the_loop_agrees_with_the_oracle)
 	struct bench s;
 
 	bench_set(&s, shape[0], shape[1], shape[2], shape[3]);
-	struct problem p = { s.B, s.T, s.C, s.H, s.d, causal, s.x,
-			s.layer->in_proj.value.data };
+	struct problem p = bench_problem(&s, causal);
 	double units = oracle_units(&p);
 
 	bench_run(&s, causal);
 	oracle_heads(&p, weights, concat);
-	oracle_output(&p, s.layer->out_proj.value.data, concat, output);
+	oracle_output(&p, concat, output);
 	for (size_t i = 0; i < s.B * s.H * s.T * s.T; i++)
 		ck_near(s.weights[i], weights[i], units);
 	for (size_t i = 0; i < s.B * s.T * s.C; i++) {

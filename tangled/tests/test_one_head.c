@@ -210,15 +210,16 @@ static double units;
 static struct projections random_head(bool causal, struct tensor *x)
 {
 	struct tensor all = noise(in_proj, 2, (size_t[]){ 3 * D, C }, 21);
-	struct problem problem = { 1, T, C, 1, D, causal, x_memory,
-			in_proj };
+	struct problem problem = { .B = 1, .T = T, .C = C, .H = 1, .d = D,
+			.causal = causal, .x = x_memory, .in_proj = in_proj };
 
 	*x = noise(x_memory, 2, (size_t[]){ T, C }, 22);
 	oracle_heads(&problem, true_weights, true_out);
 	units = oracle_units(&problem);
 	return (struct projections){
-		tensor_narrow(all, 0, 0, D), tensor_narrow(all, 0, D, D),
-		tensor_narrow(all, 0, 2 * D, D)
+		.query = tensor_narrow(all, 0, 0, D),
+		.key = tensor_narrow(all, 0, D, D),
+		.value = tensor_narrow(all, 0, 2 * D, D)
 	};
 }
 

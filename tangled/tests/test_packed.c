@@ -87,12 +87,11 @@ START_TEST(the_packed_path_agrees_with_loop_and_oracle)
 	bench_set(&loop, shape[0], shape[1], shape[2], shape[3]);
 	bench_packed(&s, causal);
 	bench_run(&loop, causal);
-	struct problem p = { s.B, s.T, s.C, s.H, s.d, causal, s.x,
-			s.layer->in_proj.value.data };
+	struct problem p = bench_problem(&s, causal);
 	double units = oracle_units(&p);
 
 	oracle_heads(&p, weights, concat);
-	oracle_output(&p, s.layer->out_proj.value.data, concat, output);
+	oracle_output(&p, concat, output);
 	/* compare the packed results with both */
 	for (size_t i = 0; i < s.B * s.H * s.T * s.T; i++) {
 		ck_near(s.weights[i], weights[i], units);
@@ -227,6 +226,75 @@ START_TEST(the_packed_path_takes_empty_input_and_does_not_grow)
 }
 END_TEST
 
+START_TEST(biases_agree_with_the_oracle_on_both_paths)
+{
+	static long double weights[1024], concat[512], output[512];
+	const size_t *shape = shapes[_i / 2];
+	bool causal = _i % 2;
+	struct bench s;
+
+	bench_set(&s, shape[0], shape[1], shape[2], shape[3]);
+	bench_add_biases(&s);
+	struct problem p = bench_problem(&s, causal);
+	double units = oracle_units(&p);
+
+	oracle_heads(&p, weights, concat);
+	oracle_output(&p, concat, output);
+	for (int path = 0; path < 2; path++) {
+		(path ? bench_packed : bench_run)(&s, causal);
+		for (size_t i = 0; i < s.B * s.H * s.T * s.T; i++)
+			ck_near(s.weights[i], weights[i], units);
+		for (size_t i = 0; i < s.B * s.T * s.C; i++) {
+			ck_near(s.concat[i], concat[i], units);
+			ck_near(s.output[i], output[i], (double)s.C +
+					2 * sqrt((double)s.C) * units);
+		}
+	}
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(biases_are_in_the_registry_and_follow_the_slots)
+{
+	struct bench s, other;
+	struct registry *registry;
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_set(&other, 2, 5, 3, 4);
+	registry = &s.layer->registry;
+	ck_refused(layer_enter(s.layer, 9, s.layer->head[0], &error),
+			MH_ESHAPE, "slot 9 of a layer with 3 heads");
+	bench_add_biases(&other);
+	ck_refused(layer_enter(s.layer, 1, other.layer->head[2], &error),
+			MH_ESHAPE, "a head with biases in a layer that has none");
+	ck_refused(layer_enter(other.layer, 1, s.layer->head[2], &error),
+			MH_ESHAPE,
+			"a head without biases in a layer that has them");
+	ck_refused(layer_add_biases(other.layer, &error), MH_ESHAPE,
+			"the layer has biases already");
+	bench_add_biases(&s);
+	ck_assert_uint_eq(registry->count, 2 * (3 * 3 + 1));
+	ck_assert_uint_eq(registry_numbers(registry), 4 * 12 * 12 + 4 * 12);
+	ck_assert_ptr_eq(registry_find(registry,
+			"heads.2.value.bias")->parameter,
+			&s.layer->own[2].value_bias);
+	ck_assert_ptr_eq(registry_find(registry,
+			"out_proj.bias")->parameter, &s.layer->out_bias);
+	ck_ok(layer_enter(s.layer, 1, other.layer->head[2], NULL));
+	AT(other.layer->own[2].value_bias.value, 3) = 50;
+	bench_run(&s, true);
+	memcpy(other.output, s.output, sizeof s.output);
+	bench_packed(&s, true);
+	ck_assert(s.concat[4 + 3] > 40);
+	for (size_t i = 0; i < 2 * 5 * 12; i++)
+		ck_near(s.output[i], other.output[i], 2000 * 50);
+	layer_randomize(s.layer, 4);
+	ck_assert(AT(s.layer->in_bias.value, 35) != 0);
+	bench_free(&s);
+	bench_free(&other);
+}
+END_TEST
+
 void packed_suite(Suite *suite)
 {
 	TCase *blas = tcase_create("blas");
@@ -244,6 +312,10 @@ void packed_suite(Suite *suite)
 	tcase_add_test(packed,
 			project_then_split_is_projecting_for_each_head);
 	tcase_add_test(packed, the_packed_path_follows_the_slots);
+	tcase_add_loop_test(packed,
+			biases_agree_with_the_oracle_on_both_paths, 0, 2 * SHAPES);
+	tcase_add_test(packed,
+			biases_are_in_the_registry_and_follow_the_slots);
 	tcase_add_loop_test(packed,
 			the_packed_path_takes_any_view_and_writes_contiguous_ones,
 			0, 3);

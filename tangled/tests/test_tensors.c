@@ -184,6 +184,31 @@ START_TEST(products_that_do_not_fit_are_refused)
 }
 END_TEST
 
+START_TEST(a_view_is_filled_and_what_lies_around_it_is_not)
+{
+	real memory[4 * 5];
+	struct tensor t = counted(memory, 2, (size_t[]){ 4, 5 });
+	struct tensor inner = tensor_swap(tensor_narrow(
+			tensor_narrow(t, 0, 1, 2), 1, 2, 3), 0, 1);
+	struct random random = { 8 }, again = { 8 };
+
+	tensor_fill(inner, -7);
+	for (size_t i = 0; i < 20; i++) {
+		bool within = i / 5 >= 1 && i / 5 < 3 && i % 5 >= 2;
+
+		ck_assert(memory[i] == (within ? -7 : (real)i));
+	}
+	tensor_randomize(inner, &random, 3);
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 2; j++)
+			ck_assert(AT(t, j + 1, i + 2) ==
+					random_uniform(&again, -3, 3));
+	inner.shape[1] = 0;
+	tensor_fill(inner, 9);
+	ck_assert(memory[7] != 9);
+}
+END_TEST
+
 START_TEST(the_generator_is_splitmix64)
 {
 	static const uint64_t published[] = {
@@ -251,4 +276,6 @@ void tensors_suite(Suite *suite)
 	tcase_add_test(numbers, the_generator_is_splitmix64);
 	tcase_add_test(numbers, a_maximum_does_not_lose_what_is_broken);
 	tcase_add_test(numbers, random_numbers_fill_their_interval);
+	tcase_add_test(numbers,
+			a_view_is_filled_and_what_lies_around_it_is_not);
 }

@@ -1,0 +1,394 @@
+/* gradient.c: made from chapters/45-gradients.nw; edit it there. */
+#include "blas.h"
+#include "gradient.h"
+
+/* private functions of gradient */
+/* Add every row of rows (T,d) to bias (d), unless there is none. */
+static void add_rows(struct tensor rows, struct tensor bias)
+{
+	if (!bias.data)
+		return;
+	for (size_t t = 0; t < rows.shape[0]; t++)
+		tensor_add(tensor_slice(rows, 0, t), bias);
+}
+
+static enum status check_backward(const struct layer *layer,
+		struct tensor x, const struct forward *seen, struct tensor dy,
+		struct tensor dx, struct error *error)
+{
+	/* dx is a result as the output was one: no element twice. */
+	struct forward result = { dx, seen->weights, seen->concat };
+	enum status status = layer_expect(layer, x, &result, "dx", error);
+
+	if (!status)
+		status = tensor_expect(dy, "dy", 3, x.shape, error);
+	return status;
+}
+
+/* t (B,T,n) as a matrix (B T, n), copied if it is not contiguous. */
+static enum status as_rows(struct tensor t, struct tensor *rows,
+		struct workspace *workspace, struct error *error)
+{
+	struct tensor copy;
+	enum status status = MH_OK;
+
+	if (!tensor_is_contiguous(t)) {
+		status = workspace_take(workspace, t.rank, t.shape, &copy,
+				error);
+		if (!status)
+			t = tensor_contiguous(t, copy.data);
+	}
+	return status ? status : tensor_merge(t, 0, rows, error);
+}
+
+/* Back through the output projection: dz (B,T,C) from the workspace. */
+static enum status unmix_packed(const struct layer *layer,
+		struct tensor concat, struct tensor dy, struct tensor *dz,
+		struct workspace *workspace, struct error *error)
+{
+	struct tensor z, dout, rows;
+	enum status status = workspace_take(workspace, 3, dy.shape, dz,
+			error);
+
+	if (!status)
+		status = as_rows(concat, &z, workspace, error);
+	if (!status)
+		status = as_rows(dy, &dout, workspace, error);
+	if (!status)
+		status = tensor_merge(*dz, 0, &rows, error);
+	if (!status)
+		status = blas_product(dout, layer->out_proj.value, rows,
+				error);
+	if (!status)
+		status = blas_add_product(tensor_swap(dout, 0, 1), z,
+				layer->out_proj.gradient, error);
+	if (!status)
+		add_rows(dout, layer->out_bias.gradient);
+	return status;
+}
+
+/* out = weights rows, and out = weights^T rows, reading nothing behind
+ * the mask unless it is harmless. */
+static enum status mix_safely(struct tensor weights, struct tensor rows,
+		bool causal, struct tensor out, struct error *error)
+{
+	if (tensor_finite(rows))
+		return blas_product(weights, rows, out, error);
+	attention_mix(weights, rows, causal, out);
+	return MH_OK;
+}
+
+static enum status scatter_safely(struct tensor weights,
+		struct tensor rows, bool causal, struct tensor out,
+		struct error *error)
+{
+	if (tensor_finite(weights) && tensor_finite(rows))
+		return blas_product(tensor_swap(weights, 0, 1), rows, out,
+				error);
+	gradient_scatter(weights, rows, causal, out);
+	return MH_OK;
+}
+
+struct head_view { struct tensor q, k, v, dq, dk, dv; };  /* (T,d) */
+
+static enum status unattend(struct head_view head, bool causal,
+		struct tensor weights, struct tensor dout, struct tensor ds,
+		struct error *error)
+{
+	enum status status = scatter_safely(weights, dout, causal, head.dv,
+			error);
+
+	if (!status)
+		status = blas_product(dout, tensor_swap(head.v, 0, 1), ds,
+				error);
+	if (!status) {
+		gradient_softmax(weights, causal, ds);
+		attention_scale(ds, head.q.shape[1]);
+		status = mix_safely(ds, head.k, causal, head.dq, error);
+	}
+	if (!status)
+		status = scatter_safely(ds, head.q, causal, head.dk, error);
+	return status;
+}
+
+/* Back through the attention of all heads: dqkv (B,T,3C) from the
+ * workspace. */
+static enum status unattend_packed(const struct layer *layer,
+		struct tensor qkv, bool causal, struct tensor weights,
+		struct tensor dz, struct tensor *dqkv,
+		struct workspace *workspace, struct error *error)
+{
+	struct tensor ds, split;
+	enum status status = workspace_take(workspace, 3, qkv.shape, dqkv,
+			error);
+
+	if (!status)
+		status = workspace_take(workspace, 2, weights.shape + 2, &ds,
+				error);
+	if (!status)
+		status = tensor_split(dz, 2, layer->heads, &split, error);
+	if (status)
+		return status;
+	dz = tensor_swap(split, 1, 2);
+	/* go back through every head of every example */
+	struct tensor part[6];
+
+	for (size_t i = 0; i < 3; i++) {
+		part[i] = layer_head_axis(layer, qkv, i);
+		part[3 + i] = layer_head_axis(layer, *dqkv, i);
+	}
+	for (size_t b = 0; b < dz.shape[0]; b++)
+		for (size_t h = 0; h < dz.shape[1] && !status; h++) {
+			struct head_view head = {
+				of_head(part[0], b, h), of_head(part[1], b, h),
+				of_head(part[2], b, h), of_head(part[3], b, h),
+				of_head(part[4], b, h), of_head(part[5], b, h)
+			};
+
+			status = unattend(head, causal, of_head(weights, b, h),
+					of_head(dz, b, h), ds, error);
+		}
+	return status;
+}
+
+/* Add the rows of a stacked gradient to the heads that they belong
+ * to. */
+static void hand_out(const struct layer *layer, struct tensor dweight,
+		struct tensor dbias)
+{
+	const size_t d = layer->head_width, C = layer->width;
+
+	for (size_t h = 0; h < layer->heads; h++) {
+		struct projections g = head_gradients(layer->head[h]);
+		struct tensor weight[] = { g.query, g.key, g.value };
+		struct tensor bias[] = { g.query_bias, g.key_bias,
+				g.value_bias };
+
+		for (size_t i = 0; i < 3; i++) {
+			size_t row = i * C + h * d;
+
+			tensor_add(tensor_narrow(dweight, 0, row, d),
+					weight[i]);
+			if (layer->bias_memory)
+				tensor_add(tensor_narrow(dbias, 0, row, d), bias[i]);
+		}
+	}
+}
+
+/* Back through all projections, into dx (B,T,C). */
+static enum status unproject_packed(const struct layer *layer,
+		struct tensor x, struct tensor dqkv, struct tensor dx,
+		struct workspace *workspace, struct error *error)
+{
+	const bool own = layer_runs_its_own(layer);
+	struct tensor stacked, tokens, dproduct, rows;
+	struct tensor dweight = layer->in_proj.gradient;
+	struct tensor dbias = layer->in_bias.gradient;
+	enum status status = layer_stack(layer, &stacked, workspace, error);
+
+	/* see the tokens as rows */
+	if (!status)
+		status = as_rows(x, &tokens, workspace, error);
+	if (!status)
+		status = tensor_merge(dqkv, 0, &dproduct, error);
+	if (!status)
+		status = tensor_merge(dx, 0, &rows, error);
+	/* unless the heads are the layer's own, make room for the sum */
+	if (!status && !own) {
+		status = workspace_take(workspace, 2, stacked.shape, &dweight,
+				error);
+		if (!status)
+			tensor_fill(dweight, 0);
+	}
+	if (!status && !own && layer->bias_memory) {
+		status = workspace_take(workspace, 1, stacked.shape, &dbias,
+				error);
+		if (!status)
+			tensor_fill(dbias, 0);
+	}
+	if (!status)
+		status = blas_product(dproduct, stacked, rows, error);
+	if (!status)
+		status = blas_add_product(tensor_swap(dproduct, 0, 1), tokens,
+				dweight, error);
+	if (!status)
+		add_rows(dproduct, dbias);
+	if (!status && !own)
+		hand_out(layer, dweight, dbias);
+	return status;
+}
+/* functions of gradient */
+enum status gradient_project(struct tensor x, struct tensor weight,
+		struct tensor dy, struct tensor dweight, struct tensor dbias,
+		struct tensor dx, struct error *error)
+{
+	enum status status = tensor_add_product(tensor_swap(dy, 0, 1), x,
+			dweight, error);
+
+	if (!status)
+		status = tensor_add_product(dy, weight, dx, error);
+	if (!status)
+		add_rows(dy, dbias);
+	return status;
+}
+
+void gradient_scatter(struct tensor weights, struct tensor rows,
+		bool causal, struct tensor out)
+{
+	size_t length = out.shape[0];
+
+	tensor_fill(out, 0);
+	for (size_t i = 0; i < length; i++) {
+		size_t visible = attention_visible(i, length, causal);
+
+		for (size_t j = 0; j < visible; j++)
+			for (size_t c = 0; c < out.shape[1]; c++)
+				AT(out, j, c) += AT(weights, i, j) * AT(rows, i, c);
+	}
+}
+
+void gradient_weights(struct tensor drows, struct tensor values,
+		bool causal, struct tensor dweights)
+{
+	size_t length = values.shape[0];
+
+	tensor_fill(dweights, 0);
+	for (size_t i = 0; i < length; i++) {
+		size_t visible = attention_visible(i, length, causal);
+
+		for (size_t j = 0; j < visible; j++)
+			for (size_t c = 0; c < values.shape[1]; c++)
+				AT(dweights, i, j) += AT(drows, i, c) *
+						AT(values, j, c);
+	}
+}
+
+void gradient_softmax(struct tensor weights, bool causal,
+		struct tensor dweights)
+{
+	size_t length = weights.shape[1];
+
+	for (size_t i = 0; i < weights.shape[0]; i++) {
+		size_t visible = attention_visible(i, length, causal);
+		real mean = 0;
+
+		for (size_t j = 0; j < visible; j++)
+			mean += AT(weights, i, j) * AT(dweights, i, j);
+		for (size_t j = 0; j < visible; j++)
+			AT(dweights, i, j) = AT(weights, i, j) *
+					(AT(dweights, i, j) - mean);
+		for (size_t j = visible; j < length; j++)
+			AT(dweights, i, j) = 0;
+	}
+}
+
+enum status gradient_head(struct projections projections,
+		struct projections gradients,
+		struct tensor x, bool causal,
+		struct tensor weights, struct tensor dout,
+		struct tensor dx, struct workspace *workspace,
+		struct error *error)
+{
+	struct workspace_mark mark = workspace_mark(workspace);
+	struct tensor q, k, v, dq, dk, dv, ds;
+	enum status status = MH_OK;
+
+	/* borrow room for a head and its gradients */
+	const size_t square[] = { x.shape[0], x.shape[0] };
+	struct tensor *parts[] = { &q, &k, &v, &dq, &dk, &dv };
+
+	for (int i = 0; i < 6 && !status; i++)
+		status = workspace_take(workspace, 2, dout.shape, parts[i], error);
+	if (!status)
+		status = workspace_take(workspace, 2, square, &ds, error);
+	/* project the head's input again */
+	if (!status)
+		status = attention_project(x, projections.query, q, error);
+	if (!status)
+		status = attention_project(x, projections.key, k, error);
+	if (!status)
+		status = attention_project(x, projections.value, v, error);
+	if (!status) {
+		attention_bias(q, projections.query_bias);
+		attention_bias(k, projections.key_bias);
+		attention_bias(v, projections.value_bias);
+	}
+	if (!status) {
+		gradient_scatter(weights, dout, causal, dv);
+		gradient_weights(dout, v, causal, ds);
+		gradient_softmax(weights, causal, ds);
+		attention_scale(ds, q.shape[1]);
+		attention_mix(ds, k, causal, dq);
+		gradient_scatter(ds, q, causal, dk);
+	}
+	/* go back through the three projections */
+	if (!status)
+		status = gradient_project(x, projections.query, dq,
+				gradients.query, gradients.query_bias, dx, error);
+	if (!status)
+		status = gradient_project(x, projections.key, dk, gradients.key,
+				gradients.key_bias, dx, error);
+	if (!status)
+		status = gradient_project(x, projections.value, dv,
+				gradients.value, gradients.value_bias, dx, error);
+	workspace_release(workspace, mark);
+	return status;
+}
+
+enum status layer_backward_loop(const struct layer *layer,
+		struct tensor x, bool causal, const struct forward *seen,
+		struct tensor dy, struct tensor dx,
+		struct workspace *workspace, struct error *error)
+{
+	struct workspace_mark mark = workspace_mark(workspace);
+	struct tensor dz;
+	enum status status = check_backward(layer, x, seen, dy, dx, error);
+
+	if (!status)
+		status = workspace_take(workspace, 2, x.shape + 1, &dz, error);
+	for (size_t b = 0; b < x.shape[0] && !status; b++) {
+		tensor_fill(dz, 0);
+		status = gradient_project(tensor_slice(seen->concat, 0, b),
+				layer->out_proj.value, tensor_slice(dy, 0, b),
+				layer->out_proj.gradient, layer->out_bias.gradient,
+				dz, error);
+		tensor_fill(tensor_slice(dx, 0, b), 0);
+		/* go back through every head of one example */
+		for (size_t h = 0; h < layer->heads && !status; h++)
+			status = gradient_head(head_values(layer->head[h]),
+					head_gradients(layer->head[h]), tensor_slice(x, 0, b),
+					causal, of_head(seen->weights, b, h),
+					tensor_narrow(dz, 1, h * layer->head_width,
+							layer->head_width),
+					tensor_slice(dx, 0, b), workspace, error);
+	}
+	workspace_release(workspace, mark);
+	return status;
+}
+
+enum status layer_backward_packed(const struct layer *layer,
+		struct tensor x, bool causal, const struct forward *seen,
+		struct tensor dy, struct tensor dx,
+		struct workspace *workspace, struct error *error)
+{
+	struct workspace_mark mark = workspace_mark(workspace);
+	struct tensor qkv, dqkv, dz;
+	enum status status = check_backward(layer, x, seen, dy, dx, error);
+
+	if (!status && !tensor_is_contiguous(dx))
+		status = REFUSE(error, MH_ESHAPE, "the packed path writes a"
+				" contiguous dx only");
+	if (!status)
+		status = unmix_packed(layer, seen->concat, dy, &dz, workspace,
+				error);
+	if (!status)
+		status = layer_project(layer, x, &qkv, workspace, error);
+	if (!status)
+		status = unattend_packed(layer, qkv, causal, seen->weights, dz,
+				&dqkv, workspace, error);
+	if (!status)
+		status = unproject_packed(layer, x, dqkv, dx, workspace,
+				error);
+	workspace_release(workspace, mark);
+	return status;
+}

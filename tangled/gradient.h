@@ -1,0 +1,67 @@
+/* gradient.h: made from chapters/45-gradients.nw; edit it there. */
+#ifndef MH_GRADIENT_H
+#define MH_GRADIENT_H
+
+#include "layer.h"
+
+/* prototypes of gradient */
+/* Back through x weight^T + bias: given dy (T,d), add to dweight (d,C),
+ * dbias (d) and dx (T,C); x (T,C), weight (d,C). A dbias without data
+ * stands for no bias. MH_ESHAPE if these do not fit. */
+enum status gradient_project(struct tensor x, struct tensor weight,
+		struct tensor dy, struct tensor dweight, struct tensor dbias,
+		struct tensor dx, struct error *error);
+
+/* out = weights^T rows: what each position j gets back from the
+ * positions that may see it. weights (T,T), rows and out (T,d). Shapes
+ * are the caller's business. */
+void gradient_scatter(struct tensor weights, struct tensor rows,
+		bool causal, struct tensor out);
+
+/* dweights_ij = drows_i . values_j where position i may see j, and zero
+ * elsewhere: dweights (T,T), drows and values (T,d). Shapes are the
+ * caller's business. */
+void gradient_weights(struct tensor drows, struct tensor values,
+		bool causal, struct tensor dweights);
+
+/* Replace dweights (T,T) by the gradient of the scores that
+ * softmax_rows made into weights (T,T); zero where the mask is. Shapes
+ * are the caller's business. */
+void gradient_softmax(struct tensor weights, bool causal,
+		struct tensor dweights);
+
+/* Back through attention_head: given x (T,C), the weights (T,T) that it
+ * handed back and dout (T,d), add to the gradients of the projections
+ * (shaped like these) and to dx (T,C). MH_ESHAPE if these do not fit,
+ * MH_EMEMORY if the workspace cannot grow. */
+enum status gradient_head(struct projections projections,
+		struct projections gradients,
+		struct tensor x, bool causal,
+		struct tensor weights, struct tensor dout,
+		struct tensor dx, struct workspace *workspace,
+		struct error *error);
+
+/* Back through layer_forward_loop: x (B,T,C) and causal as they were
+ * forward; seen, of which weights and concat are read, as the forward
+ * pass has left it; dy (B,T,C), the gradient of the output. Sets dx
+ * (B,T,C), which overlaps nothing else; adds to the gradient of every
+ * parameter of the heads in the slots, of out_proj and of the biases.
+ * MH_ESHAPE if shapes do not fit or a slot is empty, MH_EMEMORY if the
+ * workspace cannot grow; on MH_ESHAPE nothing has been written. B or T
+ * may be 0. Two calls on one layer must not run at the same time, since
+ * both would add to its gradients. */
+enum status layer_backward_loop(const struct layer *layer,
+		struct tensor x, bool causal, const struct forward *seen,
+		struct tensor dy, struct tensor dx,
+		struct workspace *workspace, struct error *error);
+
+/* What layer_backward_loop computes, by products over all heads and by
+ * BLAS; it agrees with the loop within rounding. dx must be contiguous.
+ * Returns what the loop returns, and MH_ESIZE if a size exceeds the
+ * integers of BLAS. */
+enum status layer_backward_packed(const struct layer *layer,
+		struct tensor x, bool causal, const struct forward *seen,
+		struct tensor dy, struct tensor dx,
+		struct workspace *workspace, struct error *error);
+
+#endif

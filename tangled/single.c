@@ -1,0 +1,16 @@
+/* single.c: made from chapters/45-gradients.nw; edit it there. */
+struct layer;                   /* not quite empty, as C demands */
+
+#ifndef MH_SINGLE
+#define MH_SINGLE
+
+/* files of the float library */
+#include "error.c"
+#include "tensor.c"
+#include "blas.c"
+#include "workspace.c"
+#include "attention.c"
+#include "layer.c"
+#include "gradient.c"
+#include "differences.c"
+#endif

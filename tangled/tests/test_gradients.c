@@ -1,0 +1,443 @@
+/* tests/test_gradients.c: made from chapters/45-gradients.nw; edit it there. */
+#include <string.h>
+
+#include "gradient.h"
+#include "layer_bench.h"
+#include "suites.h"
+#include "support.h"
+
+/* tests of gradient */
+/* The loss sum(dy * y), by the oracle. */
+static long double loss(const struct problem *p, const real *dy)
+{
+	static long double weights[1024], concat[512], output[512];
+	long double sum = 0;
+
+	oracle_heads(p, weights, concat);
+	oracle_output(p, concat, output);
+	for (size_t i = 0; i < p->B * p->T * p->C; i++)
+		sum += dy[i] * output[i];
+	return sum;
+}
+
+/* Its slope in one of the problem's numbers. */
+static long double slope(struct problem p, const real *nudged,
+		const real *dy)
+{
+	static const long double share[] = { 45, -9, 1 };
+	const long double h = 1 / 256.0L;
+	long double sum = 0;
+
+	p.nudged = nudged;
+	for (int i = 1; i <= 3; i++) {
+		p.nudge = i * h;
+		sum += share[i - 1] * loss(&p, dy);
+		p.nudge = -i * h;
+		sum -= share[i - 1] * loss(&p, dy);
+	}
+	return sum / (60 * h);
+}
+
+/* Compare count gradients with slopes in as many numbers. */
+static void compare(const struct problem *p, const real *dy,
+		const real *numbers, const real *gradients, size_t count)
+{
+	static long double want[4 * 512];
+	const double terms = (double)(2 * p->C + 2 * p->d + 3 * p->T +
+			p->B * p->T);
+	long double largest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		want[i] = slope(*p, numbers + i, dy);
+		largest = fmaxl(largest, fabsl(want[i]));
+	}
+	ck_assert(largest > 0 || p->T == 1);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_msg(fabsl(gradients[i] - want[i]) <= terms *
+				(long double)REAL_EPSILON * fmaxl(largest, 1e-3L),
+				"gradient %zu is %.17Lg, wanted %.17Lg", i,
+				(long double)gradients[i], want[i]);
+}
+
+struct back {
+	struct bench s;
+	real dy[512], dx[512];
+	struct tensor out, in;          /* views of these */
+};
+
+static void back_set(struct back *back, size_t B, size_t T, size_t H,
+		size_t d)
+{
+	const size_t wide[] = { B, T, H * d };
+
+	bench_set(&back->s, B, T, H, d);
+	back->out = noise(back->dy, 3, wide, 45);
+	back->in = tensor_view(back->dx, 3, wide);
+}
+
+/* Forward by the loop or packed, and back the same way. */
+static void back_run(struct back *back, bool packed, bool causal)
+{
+	struct bench *s = &back->s;
+
+	ck_ok((packed ? layer_forward_packed : layer_forward_loop)(
+			s->layer, s->input, causal, &s->result, &s->workspace,
+			NULL));
+	ck_ok((packed ? layer_backward_packed : layer_backward_loop)(
+			s->layer, s->input, causal, &s->result, back->out,
+			back->in, &s->workspace, NULL));
+	ck_assert_uint_eq(s->workspace.asked, 0);
+}
+
+/* Small enough to try every number. */
+static const size_t small[][4] = {      /* B, T, H, d */
+	{ 2, 4, 2, 3 }, { 3, 2, 1, 5 }, { 1, 5, 3, 2 }, { 2, 1, 2, 3 },
+	{ 2, 3, 4, 1 },
+};
+
+START_TEST(every_gradient_is_the_slope_found_by_trying)
+{
+	const size_t *shape = small[_i / 4];
+	bool packed = _i & 1, causal = _i & 2;
+	struct back back;
+
+	back_set(&back, shape[0], shape[1], shape[2], shape[3]);
+	bench_add_biases(&back.s);
+
+	struct layer *l = back.s.layer;
+	struct problem p = bench_problem(&back.s, causal);
+	size_t C = p.C;
+
+	back_run(&back, packed, causal);
+	compare(&p, back.dy, p.x, back.dx, p.B * p.T * C);
+	compare(&p, back.dy, p.in_proj, l->in_proj.gradient.data,
+			3 * C * C);
+	compare(&p, back.dy, p.out_proj, l->out_proj.gradient.data, C * C);
+	compare(&p, back.dy, p.in_bias, l->in_bias.gradient.data, 3 * C);
+	compare(&p, back.dy, p.out_bias, l->out_bias.gradient.data, C);
+	bench_free(&back.s);
+}
+END_TEST
+
+START_TEST(no_gradient_reaches_the_future)
+{
+	bool packed = _i & 1, causal = _i & 2;
+	const size_t T = 5, C = 12;
+
+	for (size_t i = 0; i < T; i++) {
+		struct back back;
+
+		back_set(&back, 2, T, 3, 4);
+		for (size_t n = 0; n < 2 * T * C; n++)
+			if (n / C % T != i)
+				back.dy[n] = 0;
+		back_run(&back, packed, causal);
+		for (size_t n = 0; n < 2 * T * C; n++)
+			if (causal && n / C % T > i)
+				ck_assert(back.dx[n] == 0);
+			else
+				ck_assert(back.dx[n] != 0);
+		bench_free(&back.s);
+	}
+}
+END_TEST
+
+START_TEST(gradients_stay_with_their_example_and_their_head)
+{
+	struct back back;
+
+	back_set(&back, 2, 5, 3, 4);
+	for (size_t n = 5 * 12; n < 2 * 5 * 12; n++)
+		back.dy[n] = 0;                 /* only example 0 counts */
+	for (size_t r = 0; r < 12; r++)     /* and only through head 1 */
+		for (size_t c = 0; c < 12; c++)
+			if (c / 4 != 1)
+				AT(back.s.layer->out_proj.value, r, c) = 0;
+	back_run(&back, _i, true);
+	for (size_t n = 0; n < 2 * 5 * 12; n++)
+		ck_assert((back.dx[n] != 0) == (n < 5 * 12));
+	for (size_t r = 0; r < 3 * 12; r++)
+		for (size_t c = 0; c < 12; c++)
+			ck_assert((AT(back.s.layer->in_proj.gradient, r, c) !=
+					0) == (r % 12 / 4 == 1));
+	bench_free(&back.s);
+}
+END_TEST
+
+START_TEST(a_second_pass_adds_to_the_gradients)
+{
+	struct back back;
+	real once[4 * 144];
+
+	back_set(&back, 1, 5, 3, 4);
+	back_run(&back, _i, true);
+	memcpy(once, back.s.layer->memory + 4 * 144, sizeof once);
+	back_run(&back, _i, true);
+	for (size_t i = 0; i < 4 * 144; i++)
+		ck_near(back.s.layer->memory[4 * 144 + i], 2 * once[i], 16);
+	registry_zero_gradients(&back.s.layer->registry);
+	back_run(&back, _i, true);
+	ck_assert_mem_eq(once, back.s.layer->memory + 4 * 144,
+			sizeof once);
+	bench_free(&back.s);
+}
+END_TEST
+
+START_TEST(a_shared_head_collects_from_both_its_slots)
+{
+	struct back shared, apart;
+
+	back_set(&shared, 2, 5, 3, 4);
+	back_set(&apart, 2, 5, 3, 4);
+	bench_add_biases(&shared.s);
+	bench_add_biases(&apart.s);
+	ck_ok(layer_enter(shared.s.layer, 2, &shared.s.layer->own[0],
+			NULL));
+	/* give head 2 the numbers of head 0 */
+	struct projections from = head_values(&apart.s.layer->own[0]);
+	struct projections to = head_values(&apart.s.layer->own[2]);
+
+	tensor_contiguous(from.query, to.query.data);
+	tensor_contiguous(from.key, to.key.data);
+	tensor_contiguous(from.value, to.value.data);
+	tensor_contiguous(from.query_bias, to.query_bias.data);
+	tensor_contiguous(from.key_bias, to.key_bias.data);
+	tensor_contiguous(from.value_bias, to.value_bias.data);
+	back_run(&shared, _i, true);
+	back_run(&apart, _i, true);
+	for (size_t n = 0; n < 2 * 5 * 12; n++)
+		ck_near(shared.dx[n], apart.dx[n], 200);
+	/* compare the shared gradient with the sum of two */
+	for (size_t role = 0; role < 3; role++)
+		for (size_t c = 0; c < 4; c++) {
+			struct layer *one = shared.s.layer, *two = apart.s.layer;
+			size_t row = role * 12 + c;
+
+			ck_near(AT(one->in_bias.gradient, row),
+					AT(two->in_bias.gradient, row) +
+					AT(two->in_bias.gradient, row + 8), 200);
+			for (size_t e = 0; e < 12; e++)
+				ck_near(AT(one->in_proj.gradient, row, e),
+						AT(two->in_proj.gradient, row, e) +
+						AT(two->in_proj.gradient, row + 8, e), 200);
+		}
+	bench_free(&shared.s);
+	bench_free(&apart.s);
+}
+END_TEST
+
+START_TEST(a_broken_slope_does_not_reach_what_it_cannot_see)
+{
+	struct back clean, broken;
+	bool packed = _i & 1;
+
+	back_set(&clean, 1, 5, 3, 4);
+	back_set(&broken, 1, 5, 3, 4);
+	for (size_t c = 0; c < 12; c++)
+		broken.dy[c] = _i & 2 ? (real)INFINITY : (real)NAN;
+	back_run(&clean, packed, true);
+	back_run(&broken, packed, true);
+	ck_assert(isnan(broken.dx[0]));
+	for (size_t n = 12; n < 5 * 12; n++)
+		ck_near(broken.dx[n], clean.dx[n], 200);
+	bench_free(&clean.s);
+	bench_free(&broken.s);
+}
+END_TEST
+
+START_TEST(a_row_of_score_gradients_adds_up_to_zero)
+{
+	enum { N = 5, D = 3 };
+	real a[N * N], v[N * D], o[N * D], dy[N * D], ds[N * N];
+	const size_t square[] = { N, N }, narrow[] = { N, D };
+	struct tensor weights = noise(a, 2, square, 1);
+	struct tensor values = noise(v, 2, narrow, 2);
+	struct tensor slopes = noise(dy, 2, narrow, 3);
+	struct tensor out = tensor_view(o, 2, narrow);
+	struct tensor scores = tensor_view(ds, 2, square);
+
+	attention_mask(weights);
+	softmax_rows(weights);
+	attention_mix(weights, values, true, out);
+	gradient_weights(slopes, values, true, scores);
+	gradient_softmax(weights, true, scores);
+	for (size_t i = 0; i < N; i++) {
+		long double sum = 0, mean = 0;
+
+		for (size_t c = 0; c < D; c++)  /* r = dO . O */
+			mean += (long double)AT(slopes, i, c) * AT(out, i, c);
+		for (size_t j = 0; j < N; j++) {
+			long double slope = 0;
+
+			for (size_t c = 0; c < D; c++)
+				slope += (long double)AT(slopes, i, c) *
+					 AT(values, j, c);
+			sum += AT(scores, i, j);
+			ck_near(AT(scores, i, j), AT(weights, i, j) *
+					(slope - mean), 4 * (N + D));
+		}
+		ck_near(sum, 0, 4 * (N + D));
+	}
+}
+END_TEST
+
+START_TEST(a_key_bias_has_no_slope)
+{
+	struct back back;
+
+	back_set(&back, 2, 5, 3, 4);
+	bench_add_biases(&back.s);
+	back_run(&back, _i & 1, _i & 2);
+	for (size_t c = 0; c < 12; c++) {
+		struct tensor slope = back.s.layer->in_bias.gradient;
+
+		ck_near(AT(slope, 12 + c), 0, 100);
+		ck_assert(fabs(AT(slope, c)) > 1000 * REAL_EPSILON);
+		ck_assert(fabs(AT(slope, 24 + c)) > 1000 * REAL_EPSILON);
+	}
+	bench_free(&back.s);
+}
+END_TEST
+
+START_TEST(any_view_will_do_on_the_way_back)
+{
+	struct back straight, turned;
+	real x[2 * 5 * 12], dy[2 * 5 * 12];
+	const size_t other[] = { 5, 2, 12 };
+
+	back_set(&straight, 2, 5, 3, 4);
+	back_set(&turned, 2, 5, 3, 4);
+	turned.s.input = tensor_swap(noise(x, 3, other, 9), 0, 1);
+	turned.out = tensor_swap(noise(dy, 3, other, 10), 0, 1);
+	straight.s.input = tensor_contiguous(turned.s.input, straight.s.x);
+	straight.out = tensor_contiguous(turned.out, straight.dy);
+	turned.out.data += 4 * turned.out.stride[1];    /* backward */
+	turned.out.stride[1] = -turned.out.stride[1];
+	straight.out.data += 4 * straight.out.stride[1];
+	straight.out.stride[1] = -straight.out.stride[1];
+	back_run(&straight, _i, true);
+	back_run(&turned, _i, true);
+	ck_assert_mem_eq(straight.dx, turned.dx,
+			2 * 5 * 12 * sizeof(real));
+	ck_assert_mem_eq(straight.s.layer->memory, turned.s.layer->memory,
+			8 * 144 * sizeof(real));
+	bench_free(&straight.s);
+	bench_free(&turned.s);
+}
+END_TEST
+
+START_TEST(nothing_in_gives_nothing_back)
+{
+	struct back back;
+
+	back_set(&back, _i & 1 ? 2 : 0, _i & 1 ? 0 : 5, 3, 4);
+	back_run(&back, _i & 2, true);
+	for (size_t i = 4 * 144; i < 8 * 144; i++)
+		ck_assert(back.s.layer->memory[i] == 0);
+	bench_free(&back.s);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_on_the_way_back_is_refused)
+{
+	struct back back;
+	struct bench *s = &back.s;
+	struct tensor odd;
+
+	back_set(&back, 2, 5, 3, 4);
+	back_run(&back, _i, true);
+	registry_zero_gradients(&s->layer->registry);
+	back.dx[0] = 77;
+	enum status (*backward)(const struct layer *, struct tensor, bool,
+			const struct forward *, struct tensor, struct tensor,
+			struct workspace *, struct error *) =
+		_i ? layer_backward_packed : layer_backward_loop;
+
+	ck_refused(backward(s->layer, s->input, true, &s->result,
+			tensor_narrow(back.out, 1, 0, 4), back.in,
+			&s->workspace, &error), MH_ESHAPE,
+			"dy has shape (2, 4, 12), wanted (2, 5, 12)");
+	ck_refused(backward(s->layer, s->input, true, &s->result, back.out,
+			tensor_narrow(back.in, 1, 0, 4), &s->workspace, &error),
+			MH_ESHAPE, "dx has shape (2, 4, 12), wanted (2, 5, 12)");
+	odd = back.in;
+	odd.stride[1] = 0;
+	ck_refused(backward(s->layer, s->input, true, &s->result, back.out,
+			odd, &s->workspace, &error), MH_ESHAPE,
+			"a result has a stride of 0 along an axis");
+	s->workspace.limit = 64;
+	workspace_free(&s->workspace);
+	ck_assert_int_eq(backward(s->layer, s->input, true, &s->result,
+			back.out, back.in, &s->workspace, NULL), MH_EMEMORY);
+	s->layer->head[1] = NULL;
+	ck_refused(backward(s->layer, s->input, true, &s->result, back.out,
+			back.in, &s->workspace, &error), MH_ESHAPE,
+			"slot 1 holds no head");
+	ck_assert(back.dx[0] == 77);
+	for (size_t i = 4 * 144; i < 8 * 144; i++)
+		ck_assert(s->layer->memory[i] == 0);
+	bench_free(s);
+}
+END_TEST
+
+START_TEST(the_packed_way_back_wants_room_in_one_piece)
+{
+	struct back back;
+
+	back_set(&back, 2, 5, 3, 4);
+	back_run(&back, true, true);
+	ck_refused(layer_backward_packed(back.s.layer, tensor_narrow(
+			back.s.input, 0, 0, 1), true, &(struct forward){
+			.weights = tensor_narrow(back.s.result.weights, 0, 0, 1),
+			.concat = tensor_narrow(back.s.result.concat, 0, 0, 1) },
+			tensor_narrow(back.out, 0, 0, 1), (struct tensor){
+			back.dx, 3, { 1, 5, 12 }, { 0, 24, 1 } },
+			&back.s.workspace, &error), MH_ESHAPE,
+			"the packed path writes a contiguous dx only");
+	bench_free(&back.s);
+}
+END_TEST
+
+START_TEST(the_way_back_does_not_grow)
+{
+	struct back back;
+	size_t held;
+
+	back_set(&back, 2, 5, 3, 4);
+	back_run(&back, _i, true);
+	held = back.s.workspace.held;
+	for (int call = 0; call < 100; call++)
+		back_run(&back, _i, true);
+	ck_assert_uint_eq(back.s.workspace.held, held);
+	bench_free(&back.s);
+}
+END_TEST
+
+void gradients_suite(Suite *suite)
+{
+	TCase *slopes = tcase_create("slopes");
+	TCase *properties = tcase_create("properties");
+
+	suite_add_tcase(suite, slopes);
+	tcase_add_loop_test(slopes,
+			every_gradient_is_the_slope_found_by_trying, 0, 20);
+	suite_add_tcase(suite, properties);
+	/* add the tests of what a gradient must be */
+	tcase_add_loop_test(properties, no_gradient_reaches_the_future, 0, 4);
+	tcase_add_loop_test(properties,
+			gradients_stay_with_their_example_and_their_head, 0, 2);
+	tcase_add_loop_test(properties, a_second_pass_adds_to_the_gradients, 0,
+			2);
+	tcase_add_loop_test(properties,
+			a_shared_head_collects_from_both_its_slots, 0, 2);
+	tcase_add_loop_test(properties,
+			a_broken_slope_does_not_reach_what_it_cannot_see, 0, 4);
+	tcase_add_test(properties, a_row_of_score_gradients_adds_up_to_zero);
+	tcase_add_loop_test(properties, a_key_bias_has_no_slope, 0, 4);
+	tcase_add_loop_test(properties, any_view_will_do_on_the_way_back, 0, 2);
+	tcase_add_loop_test(properties, nothing_in_gives_nothing_back, 0, 4);
+	tcase_add_loop_test(properties,
+			what_does_not_fit_on_the_way_back_is_refused, 0, 2);
+	tcase_add_test(properties, the_packed_way_back_wants_room_in_one_piece);
+	tcase_add_loop_test(properties, the_way_back_does_not_grow, 0, 2);
+}
