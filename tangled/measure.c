@@ -1,4 +1,5 @@
 /* measure.c: made from chapters/90-record.nw; edit it there. */
+#define _DEFAULT_SOURCE
 #include "measure.h"
 /* includes of measure.c */
 #include "attention.h"
@@ -13,6 +14,12 @@
 #include "interventions.h"
 
 #include "storage.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "weights.h"
 
 #include "thoughts.h"
 
@@ -454,6 +461,42 @@ static enum status measure_storage(struct record *record,
 	return status;
 }
 
+static enum status measure_file(struct record *record,
+		struct error *error)
+{
+	char path[] = "/tmp/measure-XXXXXX", text[128] = "";
+	real numbers[4] = { 1, 2, 3, 4 };
+	struct weights_tensor w = { "w", tensor_view(numbers, 2,
+			(size_t[]){ 2, 2 }) };
+	int descriptor = mkstemp(path);
+	size_t bytes = 0, used;
+	FILE *file;
+	enum status status;
+
+	if (descriptor < 0)
+		return REFUSE(error, MH_EFILE, "cannot write %s", path);
+	close(descriptor);
+	status = weights_write(path, &w, 1, error);
+	file = fopen(path, "rb");
+	if (file) {
+		bytes = fread(text, 1, sizeof text - 1, file);
+		fclose(file);
+	}
+	remove(path);
+	/* record what the file has */
+	const char *brace = strchr(text + 8, '}');
+
+	used = brace ? (size_t)(brace + 2 - (text + 8)) : 0;
+	RECORD(record, EXACT, "1", text[0], "file.first");
+	RECORD(record, EXACT, "characters", used, "file.header.text");
+	RECORD(record, EXACT, "characters", strcspn(text + 9, "{") + 2,
+			"file.header.frame");
+	RECORD(record, EXACT, "bytes", bytes > 40 ? bytes - 8 - 32 : 0,
+			"file.header.bytes");
+	RECORD(record, EXACT, "bytes", bytes, "file.bytes");
+	return status;
+}
+
 static enum status measure_thoughts(struct record *record,
 		struct error *error)
 {
@@ -509,6 +552,9 @@ enum status measure(struct record *record, struct error *error)
 
 	if (!status)
 		status = measure_storage(record, error);
+
+	if (!status)
+		status = measure_file(record, error);
 
 	if (!status)
 		status = measure_thoughts(record, error);

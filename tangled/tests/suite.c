@@ -24,6 +24,8 @@ static const struct {
 
 	{ "40 storage", storage_suite },
 
+	{ "47 files", files_suite },
+
 	{ "70 thoughts", thoughts_suite },
 
 	{ "90 record", record_suite },

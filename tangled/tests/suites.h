@@ -32,6 +32,8 @@ void interventions_suite(Suite *suite);
 
 void storage_suite(Suite *suite);
 
+void files_suite(Suite *suite);
+
 void thoughts_suite(Suite *suite);
 
 void record_suite(Suite *suite);
