@@ -20,15 +20,15 @@ WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings \
             -Wdouble-promotion -Wvla
 override CFLAGS += -std=c11 $(WARNINGS)
-LDLIBS   += -lopenblas -lm
+LDLIBS   += -ljansson -lopenblas -lm
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
-LIBRARY  := error tensor blas workspace attention layer gradient
-PROGRAM  := record fixture interventions storage differences thoughts measure lab single main
-HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences thoughts measure lab)
+LIBRARY  := error tensor blas workspace attention layer gradient weights
+PROGRAM  := record fixture interventions storage differences reference run thoughts measure lab single main
+HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences reference run thoughts measure lab)
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage gradients thoughts record
+SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch thoughts record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)

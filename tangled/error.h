@@ -9,13 +9,14 @@ enum status {
 	MH_ESHAPE,      /* shapes that do not fit, or a view that cannot */
 	MH_ESIZE,       /* a product of sizes that no memory could hold */
 	MH_EMEMORY,     /* an allocation failed, or met its limit */
-	MH_EFILE        /* a file could not be written */
+	MH_EFILE,       /* a file could not be read or written */
+	MH_EFORMAT      /* a file that is not what it should be */
 };
 
 struct error {
 	enum status status;
 	const char *where;      /* the function that refused */
-	char message[160];      /* one sentence: wanted, got */
+	char message[320];      /* one sentence: wanted, got */
 };
 
 /* prototypes of error */
