@@ -92,16 +92,24 @@ $(BUILD)/book.markup: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-chunks to
 	$(Q)tools/check-chunks $@.new $(EXPECTED)
 	@mv $@.new $@
 
+# Two headers are in no chapter: names.h is made from the others, and
+# reference_lab.h from what PyTorch answered once.
+REFERENCE = tests/reference/lab.safetensors
+MADE      = names.h reference_lab.h
 # Unchanged files keep their time stamps, so one stamp stands for all of them.
-$(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names
+define keep
+	@cmp -s $(1).new $(1) && rm $(1).new || mv $(1).new $(1)
+endef
+$(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names tools/embed $(REFERENCE)
 	$(call say,tangle,$(BUILD)/src)
-	$(Q)tools/tangle $< $(BUILD)/src -L $(FILES)
-	$(Q)cd $(BUILD)/src && "$(CURDIR)/tools/names" $(filter %.h,$(filter-out tests/%,$(FILES))) > names.new
-	@cmp -s $(BUILD)/src/names.new $(BUILD)/src/names.h \
-		&& rm $(BUILD)/src/names.new || mv $(BUILD)/src/names.new $(BUILD)/src/names.h
+	$(Q)MADE="$(MADE)" tools/tangle $< $(BUILD)/src -L $(FILES)
+	$(Q)cd $(BUILD)/src && "$(CURDIR)/tools/names" $(filter %.h,$(filter-out tests/%,$(FILES))) > names.h.new
+	$(call keep,$(BUILD)/src/names.h)
+	$(Q)tools/embed $(REFERENCE) > $(BUILD)/src/reference_lab.h.new
+	$(call keep,$(BUILD)/src/reference_lab.h)
 	@touch $@
 
-$(FILES:%=$(BUILD)/src/%): $(BUILD)/src.stamp
+$(FILES:%=$(BUILD)/src/%) $(MADE:%=$(BUILD)/src/%): $(BUILD)/src.stamp
 	@:
 
 tangle: published  ## write the readable C to tangled/
@@ -112,8 +120,8 @@ $(BUILD)/named.markup: $(BUILD)/book.markup tools/name-chunks
 
 $(BUILD)/tangled.stamp: $(BUILD)/named.markup $(BUILD)/src.stamp tools/tangle
 	$(call say,tangle,$(TANGLED))
-	$(Q)tools/tangle $< $(BUILD)/tangled -t8 $(FILES)
-	@cp -p $(BUILD)/src/names.h $(BUILD)/tangled/names.h
+	$(Q)MADE="$(MADE)" tools/tangle $< $(BUILD)/tangled -t8 $(FILES)
+	@cp -p $(MADE:%=$(BUILD)/src/%) $(BUILD)/tangled/
 	@touch $@
 
 # tangled/ is looked at every time, for somebody may have edited it by mistake.
