@@ -46,7 +46,8 @@ LIB_OBJ   = $(filter-out main.o,$(NAMES:.c=.o))
 SUITE_OBJ = $(LIB_OBJ) $(patsubst %.c,%.o,$(filter tests/%.c,$(FILES)))
 RECORD    = $(BUILD)/results/forward.tsv
 SWEEP     = $(BUILD)/results/sweep.tsv
-RECORDS   = $(RECORD) $(SWEEP)
+KEPT      = $(sort $(wildcard records/*.tsv))
+RECORDS   = $(RECORD) $(SWEEP) $(KEPT)
 
 # Sorting, and what is a letter, the same for everyone; and a locale that is not
 # installed, as happens on a machine reached by ssh, would stop LuaTeX.
@@ -78,6 +79,8 @@ $(BUILD)/claims: FORCE
 	$(call setting,$(CLAIMS))
 $(BUILD)/sources: FORCE
 	$(call setting,$(CHAPTERS))
+$(BUILD)/kept: FORCE
+	$(call setting,$(KEPT))
 $(BUILD)/flags: FORCE
 	$(call setting,$(CC) $(CFLAGS) $(LDFLAGS) $(LDLIBS))
 
@@ -232,12 +235,16 @@ $(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/prettify too
 	$(Q)tools/split $(BUILD)/tex < $(BUILD)/weave.5
 	@touch $@
 
-# Measured values and claims become TeX; a false claim stops here.
+# Measured values and claims become TeX; a false claim stops here. The record of
+# a long run was kept, and the page says how old it is and whether the code has
+# changed since.
+BIND = tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex \
+       --code "$$(tools/code-hash $(BUILD)/tangled)" $(RECORDS) -- book.nw $(CHAPTERS)
 $(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) $(BUILD)/sources tools/numbers tools/noweb.py \
-                        $(BUILD)/claims
+                        $(BUILD)/claims $(BUILD)/kept tools/code-hash $(BUILD)/tangled.stamp
 	$(call say,bind,numbers to the record)
 	@mkdir -p $(BUILD)/tex
-	$(Q)tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex $(RECORDS) -- book.nw $(CHAPTERS)
+	$(Q)$(BIND)
 	@touch $@
 
 $(BUILD)/prose.stamp: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-prose tools/noweb.py
@@ -245,10 +252,12 @@ $(BUILD)/prose.stamp: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-prose too
 	$(Q)tools/check-prose book.nw $(CHAPTERS)
 	@touch $@
 
+# The ages of records are counted to the day of this PDF, so they are bound again.
 $(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp \
         $(FIGURES:%=$(BUILD)/figures/%.tex) tex/book.sty tools/typeset tools/colophon | published
 	$(call say,typeset,$@)
 	$(Q)tools/colophon "$(CC)" > $(BUILD)/tex/colophon.tex
+	$(if $(KEPT),$(Q)$(BIND) 2> /dev/null)
 	$(Q)cp tex/book.sty $(BUILD)/tex/
 	$(Q)tools/typeset $(BUILD)
 	$(Q)cp $(BUILD)/tex/book.pdf $@.new
