@@ -63,7 +63,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures snapshots certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures parity snapshots certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -276,6 +276,11 @@ snapshot-%:
 		CHAPTERS="$(shell tools/chapters-up-to $*) $(APPENDICES)" check > $(BUILD)/snapshot-$*.log 2>&1 \
 		&& echo "up to $*: $$(grep -c '^100%' $(BUILD)/snapshot-$*.log) precisions, $$(grep -m1 '^100%' $(BUILD)/snapshot-$*.log)" \
 		|| { cat $(BUILD)/snapshot-$*.log; exit 1; }
+
+# A long run, whose record is kept. It wants a python3 that has PyTorch.
+PYTHON ?= python3
+parity: $(BUILD)/multihead published  ## compare 300 layers with live PyTorch (PYTHON=python3), keep records/parity.tsv
+	@BUILD=$(BUILD) $(PYTHON) -B tests/parity
 
 lint:               ## spelling, shell scripts, traps in the sources
 	@tools/lint book.nw $(CHAPTERS)
