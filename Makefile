@@ -46,7 +46,8 @@ LIB_OBJ   = $(filter-out main.o,$(NAMES:.c=.o))
 SUITE_OBJ = $(LIB_OBJ) $(patsubst %.c,%.o,$(filter tests/%.c,$(FILES)))
 RECORD    = $(BUILD)/results/forward.tsv
 SWEEP     = $(BUILD)/results/sweep.tsv
-RECORDS   = $(RECORD) $(SWEEP)
+KEPT      = $(sort $(wildcard records/*.tsv))
+RECORDS   = $(RECORD) $(SWEEP) $(KEPT)
 
 # Sorting, and what is a letter, the same for everyone; and a locale that is not
 # installed, as happens on a machine reached by ssh, would stop LuaTeX.
@@ -62,7 +63,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures snapshots certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures parity snapshots certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -78,6 +79,8 @@ $(BUILD)/claims: FORCE
 	$(call setting,$(CLAIMS))
 $(BUILD)/sources: FORCE
 	$(call setting,$(CHAPTERS))
+$(BUILD)/kept: FORCE
+	$(call setting,$(KEPT))
 $(BUILD)/flags: FORCE
 	$(call setting,$(CC) $(CFLAGS) $(LDFLAGS) $(LDLIBS))
 
@@ -92,16 +95,24 @@ $(BUILD)/book.markup: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-chunks to
 	$(Q)tools/check-chunks $@.new $(EXPECTED)
 	@mv $@.new $@
 
+# Two headers are in no chapter: names.h is made from the others, and
+# reference_lab.h from what PyTorch answered once.
+REFERENCE = tests/reference/lab.safetensors
+MADE      = names.h reference_lab.h
 # Unchanged files keep their time stamps, so one stamp stands for all of them.
-$(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names
+define keep
+	@cmp -s $(1).new $(1) && rm $(1).new || mv $(1).new $(1)
+endef
+$(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names tools/embed $(REFERENCE)
 	$(call say,tangle,$(BUILD)/src)
-	$(Q)tools/tangle $< $(BUILD)/src -L $(FILES)
-	$(Q)cd $(BUILD)/src && "$(CURDIR)/tools/names" $(filter %.h,$(filter-out tests/%,$(FILES))) > names.new
-	@cmp -s $(BUILD)/src/names.new $(BUILD)/src/names.h \
-		&& rm $(BUILD)/src/names.new || mv $(BUILD)/src/names.new $(BUILD)/src/names.h
+	$(Q)MADE="$(MADE)" tools/tangle $< $(BUILD)/src -L $(FILES)
+	$(Q)cd $(BUILD)/src && "$(CURDIR)/tools/names" $(filter %.h,$(filter-out tests/%,$(FILES))) > names.h.new
+	$(call keep,$(BUILD)/src/names.h)
+	$(Q)tools/embed $(REFERENCE) > $(BUILD)/src/reference_lab.h.new
+	$(call keep,$(BUILD)/src/reference_lab.h)
 	@touch $@
 
-$(FILES:%=$(BUILD)/src/%): $(BUILD)/src.stamp
+$(FILES:%=$(BUILD)/src/%) $(MADE:%=$(BUILD)/src/%): $(BUILD)/src.stamp
 	@:
 
 tangle: published  ## write the readable C to tangled/
@@ -112,8 +123,8 @@ $(BUILD)/named.markup: $(BUILD)/book.markup tools/name-chunks
 
 $(BUILD)/tangled.stamp: $(BUILD)/named.markup $(BUILD)/src.stamp tools/tangle
 	$(call say,tangle,$(TANGLED))
-	$(Q)tools/tangle $< $(BUILD)/tangled -t8 $(FILES)
-	@cp -p $(BUILD)/src/names.h $(BUILD)/tangled/names.h
+	$(Q)MADE="$(MADE)" tools/tangle $< $(BUILD)/tangled -t8 $(FILES)
+	@cp -p $(MADE:%=$(BUILD)/src/%) $(BUILD)/tangled/
 	@touch $@
 
 # tangled/ is looked at every time, for somebody may have edited it by mistake.
@@ -224,12 +235,16 @@ $(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/prettify too
 	$(Q)tools/split $(BUILD)/tex < $(BUILD)/weave.5
 	@touch $@
 
-# Measured values and claims become TeX; a false claim stops here.
+# Measured values and claims become TeX; a false claim stops here. The record of
+# a long run was kept, and the page says how old it is and whether the code has
+# changed since.
+BIND = tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex \
+       --code "$$(tools/code-hash $(BUILD)/tangled)" $(RECORDS) -- book.nw $(CHAPTERS)
 $(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) $(BUILD)/sources tools/numbers tools/noweb.py \
-                        $(BUILD)/claims
+                        $(BUILD)/claims $(BUILD)/kept tools/code-hash $(BUILD)/tangled.stamp
 	$(call say,bind,numbers to the record)
 	@mkdir -p $(BUILD)/tex
-	$(Q)tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex $(RECORDS) -- book.nw $(CHAPTERS)
+	$(Q)$(BIND)
 	@touch $@
 
 $(BUILD)/prose.stamp: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-prose tools/noweb.py
@@ -237,10 +252,12 @@ $(BUILD)/prose.stamp: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-prose too
 	$(Q)tools/check-prose book.nw $(CHAPTERS)
 	@touch $@
 
+# The ages of records are counted to the day of this PDF, so they are bound again.
 $(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp \
         $(FIGURES:%=$(BUILD)/figures/%.tex) tex/book.sty tools/typeset tools/colophon | published
 	$(call say,typeset,$@)
 	$(Q)tools/colophon "$(CC)" > $(BUILD)/tex/colophon.tex
+	$(if $(KEPT),$(Q)$(BIND) 2> /dev/null)
 	$(Q)cp tex/book.sty $(BUILD)/tex/
 	$(Q)tools/typeset $(BUILD)
 	$(Q)cp $(BUILD)/tex/book.pdf $@.new
@@ -259,6 +276,11 @@ snapshot-%:
 		CHAPTERS="$(shell tools/chapters-up-to $*) $(APPENDICES)" check > $(BUILD)/snapshot-$*.log 2>&1 \
 		&& echo "up to $*: $$(grep -c '^100%' $(BUILD)/snapshot-$*.log) precisions, $$(grep -m1 '^100%' $(BUILD)/snapshot-$*.log)" \
 		|| { cat $(BUILD)/snapshot-$*.log; exit 1; }
+
+# A long run, whose record is kept. It wants a python3 that has PyTorch.
+PYTHON ?= python3
+parity: $(BUILD)/multihead published  ## compare 300 layers with live PyTorch (PYTHON=python3), keep records/parity.tsv
+	@BUILD=$(BUILD) $(PYTHON) -B tests/parity
 
 lint:               ## spelling, shell scripts, traps in the sources
 	@tools/lint book.nw $(CHAPTERS)
