@@ -8,6 +8,9 @@
 
 #include "storage.h"
 
+#include "gradient.h"
+#include "reference.h"
+
 #include "lab.h"
 
 void lab_part(struct lab *lab, int number, const char *title)
@@ -247,6 +250,94 @@ static enum status part_5(struct lab *lab)
 	return status;
 }
 
+/* Do two tensors of one shape agree to 1e-12, absolute and relative? */
+static bool agree(struct tensor a, struct tensor b)
+{
+	bool near = true;
+
+	if (a.rank == 0)
+		return fabs(*a.data - *b.data) <= (real)1e-12 +
+				(real)1e-12 * fabs(*b.data);
+	for (size_t i = 0; i < a.shape[0]; i++)
+		near &= agree(tensor_slice(a, 0, i), tensor_slice(b, 0, i));
+	return near;
+}
+
+/* Is every gradient of the registry finite, and none all zero? */
+static bool all_slope(const struct registry *registry)
+{
+	for (size_t i = 0; i < registry->count; i++) {
+		struct tensor t = registry->entries[i].parameter->gradient;
+		bool some = false;
+
+		for (size_t r = 0; r < t.shape[0]; r++)
+			for (size_t c = 0; c < t.shape[1]; c++)
+				some |= AT(t, r, c) != 0;
+		if (!some || !tensor_finite(t))
+			return false;
+	}
+	return true;
+}
+
+static enum status part_4(struct lab *lab)
+{
+	struct reference r;
+	struct forward loop, packed;
+	struct tensor dx;
+	enum status status = reference_set(&r, lab->error);
+
+	/* run the recorded case on both paths, and back */
+	if (!status)
+		status = forward_take(r.layer, r.x, &loop, &r.room, lab->error);
+	if (!status)
+		status = forward_take(r.layer, r.x, &packed, &r.room, lab->error);
+	if (!status)
+		status = workspace_take(&r.room, 3, r.x.shape, &dx, lab->error);
+	if (!status)
+		status = layer_forward_loop(r.layer, r.x, true, &loop, &r.room,
+				lab->error);
+	if (!status)
+		status = layer_forward_packed(r.layer, r.x, true, &packed, &r.room,
+				lab->error);
+	if (!status)
+		status = layer_backward_loop(r.layer, r.x, true, &loop, r.dy, dx,
+				&r.room, lab->error);
+	if (!status) {
+		/* print whether the paths and PyTorch agree */
+		bool paths = agree(loop.output, packed.output) &&
+				agree(loop.weights, packed.weights) &&
+				agree(loop.concat, packed.concat);
+		bool outputs = agree(loop.output, r.answer.output);
+		bool weights = agree(loop.weights, r.answer.weights);
+		bool slopes = all_slope(&r.layer->registry);
+
+		lab_part(lab, 4, "trainable random projections and numerical parity");
+		if (lab->verbose)
+			fprintf(lab->out, "  the referee is PyTorch %s, on record in"
+					" tests/reference/lab.safetensors\n", r.version);
+		fprintf(lab->out, "  random input %s, per-head weights %s\n",
+				tensor_shape(r.x).text, tensor_shape(loop.weights).text);
+		fprintf(lab->out, "  loop matches packed %s\n", truth(paths));
+		fprintf(lab->out, "  loop matches PyTorch %s\n", truth(outputs));
+		fprintf(lab->out, "  per-head weights match PyTorch %s\n",
+				truth(weights));
+		fprintf(lab->out, "  all projection tensors have finite nonzero"
+				" gradients %s\n", truth(slopes));
+		/* state what must hold of part 4 */
+		lab_expect(lab, paths, "the loop and the packed path agree");
+		lab_expect(lab, outputs, "the loop's output is PyTorch's");
+		lab_expect(lab, weights, "the weights of all heads are PyTorch's");
+		lab_expect(lab, slopes,
+				"every gradient is finite, and none is all zero");
+		lab_expect(lab, agree(dx, r.dx) &&
+				agree(r.layer->in_proj.gradient, r.din_proj) &&
+				agree(r.layer->out_proj.gradient, r.dout_proj),
+				"all gradients are PyTorch's");
+	}
+	reference_free(&r);
+	return status;
+}
+
 enum status lab_run(struct lab *lab)
 {
 	enum status status = MH_OK;
@@ -263,9 +354,15 @@ enum status lab_run(struct lab *lab)
 	if (!status)
 		status = part_3(lab);
 
+	/* run part 4, which needs a referee */
+	if (!status)
+		status = part_4(lab);
 	if (!status)
 		status = part_5(lab);
 	/* name what did not hold */
+	if (!status && !lab->broken)
+		fprintf(lab->out, "\nCHECK PASSED\n");
+
 	for (size_t i = 0; i < lab->broken && i < 32; i++)
 		fprintf(lab->out, "%sCHECK FAILED: %s\n", i ? "" : "\n",
 				lab->which[i]);

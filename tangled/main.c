@@ -1,5 +1,6 @@
 /* main.c: made from chapters/80-program.nw; edit it there. */
 #define _DEFAULT_SOURCE
+#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,21 +13,45 @@
 
 #include "storage.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#include "run.h"
+
 #define VERSION "0.1.0"
 
-enum { ANSWER_YES, ANSWER_NO, CANNOT };
+enum { ANSWER_YES, ANSWER_NO, CANNOT, OPERANDS = 2 };
+
+struct options {
+	const char *output;             /* -o FILE, or NULL */
+	bool verbose;
+	/* more options of subcommands */
+	size_t heads;                   /* 0: not said */
+	const char *prefix;
+	bool loop, unmasked, backward;
+	const char *operand[OPERANDS];
+};
 
 struct command {
 	const char *name, *arguments, *summary;
-	int (*run)(const char *output);
-	bool takes_output;
+	int (*run)(const struct options *options);
+	const char *accepts;            /* letters of its options */
+	int operands;                   /* how many it takes */
 };
 
 /* what subcommands share */
+#define misuse(...) \
+	(fprintf(stderr, "multihead: " __VA_ARGS__), \
+			fputs("; try 'multihead --help'\n", stderr), CANNOT)
+
+static const char *option_name(int letter);
+
 static int complain(const struct error *error)
 {
-	fprintf(stderr, "multihead: %s: %s\n", error->where,
-			error->message);
+	fprintf(stderr, "multihead: %s: ", error->where);
+	for (const char *c = error->message; *c; c++)
+		putc(iscntrl((unsigned char)*c) ? '?' : *c, stderr);
+	putc('\n', stderr);
 	return CANNOT;
 }
 
@@ -102,8 +127,9 @@ static enum status sweep(struct record *record, struct error *error)
 	return status;
 }
 
-static int sweep_command(const char *output)
+static int sweep_command(const struct options *options)
 {
+	const char *output = options->output;
 	struct record record;
 	struct error error;
 	enum status status;
@@ -116,12 +142,31 @@ static int sweep_command(const char *output)
 	return finish_record(&record, status, &error);
 }
 
-static int lab_command(const char *output)
+static int run_command(const struct options *options)
 {
 	struct error error;
-	struct lab lab = { .out = stdout, .error = &error };
+	struct run_request request = {
+		options->operand[0], options->operand[1], options->output,
+		options->prefix ? options->prefix : "", options->heads,
+		!options->loop, !options->unmasked, options->backward
+	};
+	enum status status;
 
-	(void)output;
+	if (!request.output)
+		return misuse("run: --output FILE is missing");
+	if (!request.heads)
+		return misuse("run: --heads H is missing");
+	status = (run_wants_float(&request) ? mhf_run_layer :
+			run_layer)(&request, &error);
+	return status ? complain(&error) : ANSWER_YES;
+}
+
+static int lab_command(const struct options *options)
+{
+	struct error error;
+	struct lab lab = { .out = stdout, .error = &error,
+			.verbose = options->verbose };
+
 	if (lab_run(&lab))
 		return complain(&error);
 	return lab.broken ? ANSWER_NO : ANSWER_YES;
@@ -141,43 +186,56 @@ static int record_into(const char *path, bool keys_only)
 	return finish_record(&record, status, &error);
 }
 
-static int record_command(const char *output)
+static int record_command(const struct options *options)
 {
-	return record_into(output, false);
+	return record_into(options->output, false);
 }
 
-static int keys_command(const char *output)
+static int keys_command(const struct options *options)
 {
-	return record_into(output, true);
+	return record_into(options->output, true);
 }
 
 static const struct command commands[] = {
 	/* table of subcommands */
 	{ "sweep", "[-o FILE]",
 	  "measure storage and time over lengths and heads", sweep_command,
-	  true },
+	  "o", 0 },
 
-	{ "lab", "", "print the laboratory of the book", lab_command, false },
-	{ "keys", "", "list the keys of all measured values", keys_command,
-			false },
+	{ "run", "LAYER INPUTS -o FILE --heads H [--prefix P]"
+	  " [--path loop|packed] [--no-causal] [--backward]",
+	  "run a layer saved by PyTorch on inputs from a file", run_command,
+	  "oHpPub", 2 },
+
+	{ "lab", "[--verbose]", "print the laboratory of the book",
+			lab_command, "v", 0 },
+	{ "keys", "", "list the keys of all measured values", keys_command, "",
+			0 },
 	{ "record", "[-o FILE]", "measure; print or write key, value, kind",
-			record_command, true },
+			record_command, "o", 0 },
 };
 
 /* functions of main */
+/* Store a whole number from 1 on; false if the text is no such. */
+static bool positive(const char *text, size_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoul(text, &end, 10);
+	return isdigit((unsigned char)*text) && *end == '\0' &&
+			errno == 0 && *number > 0;
+}
+
 #define COMMANDS (sizeof commands / sizeof commands[0])
-#define misuse(...) \
-	(fprintf(stderr, "multihead: " __VA_ARGS__), \
-			fputs("; try 'multihead --help'\n", stderr), CANNOT)
 
 static int print_help(void)
 {
 	puts("Usage: multihead COMMAND [OPTION]...\n"
 			"The program of the book on multi-head attention.\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		printf("  %-8s%-16s%s\n", commands[i].name,
-				commands[i].arguments, commands[i].summary);
-	puts("\n  --help, --version\n"
+		printf("  %-8s%s\n", commands[i].name, commands[i].summary);
+	puts("\n  --help (of each command, too), --version\n"
 			"\nExit status: 0 done; 1 it ran and the answer is no;"
 			" 2 it could not.");
 	return ANSWER_YES;
@@ -191,46 +249,106 @@ static int finish(int answer)
 	return CANNOT;
 }
 
+static const struct option options_known[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "verbose", no_argument, NULL, 'v' },
+	/* more options for getopt */
+	{ "heads", required_argument, NULL, 'H' },
+	{ "prefix", required_argument, NULL, 'p' },
+	{ "path", required_argument, NULL, 'P' },
+	{ "no-causal", no_argument, NULL, 'u' },
+	{ "backward", no_argument, NULL, 'b' },
+	{ NULL, 0, NULL, 0 }
+};
+
 static int command_run(const struct command *command, int argc,
 		char **argv)
 {
-	static const struct option options[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "output", required_argument, NULL, 'o' },
-		{ NULL, 0, NULL, 0 }
-	};
-	const char *output = NULL;
+	struct options options = { 0 };
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":ho:", options, NULL)) !=
-			-1)
-		switch (option) {
-		/* act on one option of a subcommand */
-		case 'h':
-			printf("Usage: multihead %s %s\n%s.\n", command->name,
-					command->arguments, command->summary);
-			return finish(ANSWER_YES);
-		case 'o':
-			if (!command->takes_output)
-				return misuse("%s takes no --output", argv[0]);
-			output = optarg;
-			break;
-		case ':':
-			if (!command->takes_output)
-				return misuse("%s takes no --output", argv[0]);
-			return misuse("%s: '%s' needs an argument", argv[0],
-					argv[optind - 1]);
-		default:
-			if (optopt)
+	while ((option = getopt_long(argc, argv, ":ho:v", options_known,
+			NULL)) != -1) {
+		/* refuse what is no option, or not of this subcommand */
+		if (option == '?') {
+			if (optopt && !option_name(optopt))
 				return misuse("%s does not understand '-%c'", argv[0], optopt);
+			if (optopt)
+				return misuse("%s: --%s takes no argument", argv[0],
+						option_name(optopt));
 			return misuse("%s does not understand '%s'", argv[0],
 					argv[optind - 1]);
 		}
-	if (optind < argc)
-		return misuse("%s takes no operand, got '%s'", argv[0],
-				argv[optind]);
-	return finish(command->run(output));
+		int letter = option == ':' ? optopt : option;
+
+		if (letter != 'h' && !strchr(command->accepts, letter))
+			return misuse("%s takes no --%s", argv[0], option_name(letter));
+		if (option == ':')
+			return misuse("%s: '%s' needs an argument", argv[0],
+					argv[optind - 1]);
+		switch (option) {
+		/* note one option of a subcommand */
+		case 'H':
+			if (!positive(optarg, &options.heads))
+				return misuse("%s: --heads wants a number from 1 on, got '%s'",
+						argv[0], optarg);
+			break;
+		case 'p':
+			options.prefix = optarg;
+			break;
+		case 'P':
+			options.loop = strcmp(optarg, "loop") == 0;
+			if (!options.loop && strcmp(optarg, "packed") != 0)
+				return misuse("%s: --path wants loop or packed, got '%s'",
+						argv[0], optarg);
+			break;
+		case 'u':
+			options.unmasked = true;
+			break;
+		case 'b':
+			options.backward = true;
+			break;
+
+		case 'h':
+			printf("Usage: multihead %s%s%s\n%c%s.\n", command->name,
+					*command->arguments ? " " : "", command->arguments,
+					toupper((unsigned char)command->summary[0]),
+					command->summary + 1);
+			return finish(ANSWER_YES);
+		case 'o':
+			options.output = optarg;
+			break;
+		case 'v':
+			options.verbose = true;
+			break;
+		}
+	}
+	/* note the operands, as many as there must be */
+	if (argc - optind > command->operands)
+		return command->operands ?
+				misuse("%s takes %d operands, got '%s' as well",
+					argv[0], command->operands,
+					argv[optind + command->operands]) :
+				misuse("%s takes no operand, got '%s'", argv[0],
+					argv[optind]);
+	if (argc - optind < command->operands)
+		return misuse("%s takes %d operands, got %d", argv[0],
+				command->operands, argc - optind);
+	for (int i = 0; i < command->operands; i++)
+		options.operand[i] = argv[optind + i];
+	return finish(command->run(&options));
+}
+
+/* The long name of an option, or NULL. */
+static const char *option_name(int letter)
+{
+	const struct option *known = options_known;
+
+	while (known->name && known->val != letter)
+		known++;
+	return known->name;
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
 /* measure.c: made from chapters/90-record.nw; edit it there. */
+#define _DEFAULT_SOURCE
 #include "measure.h"
 /* includes of measure.c */
 #include "attention.h"
@@ -16,6 +17,14 @@
 
 #include "differences.h"
 #include "gradient.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "weights.h"
+
+#include "reference.h"
 
 #include "thoughts.h"
 
@@ -608,6 +617,190 @@ static enum status measure_differences(struct record *record,
 	return status;
 }
 
+static enum status measure_file(struct record *record,
+		struct error *error)
+{
+	char path[] = "/tmp/measure-XXXXXX", text[128] = "";
+	real numbers[4] = { 1, 2, 3, 4 };
+	struct weights_tensor w = { "w", tensor_view(numbers, 2,
+			(size_t[]){ 2, 2 }) };
+	int descriptor = mkstemp(path);
+	size_t bytes = 0, used;
+	FILE *file;
+	enum status status;
+
+	if (descriptor < 0)
+		return REFUSE(error, MH_EFILE, "cannot write %s", path);
+	close(descriptor);
+	status = weights_write(path, &w, 1, error);
+	file = fopen(path, "rb");
+	if (file) {
+		bytes = fread(text, 1, sizeof text - 1, file);
+		fclose(file);
+	}
+	remove(path);
+	/* record what the file has */
+	const char *brace = strchr(text + 8, '}');
+
+	used = brace ? (size_t)(brace + 2 - (text + 8)) : 0;
+	RECORD(record, EXACT, "1", text[0], "file.first");
+	RECORD(record, EXACT, "characters", used, "file.header.text");
+	RECORD(record, EXACT, "characters", strcspn(text + 9, "{") + 2,
+			"file.header.frame");
+	RECORD(record, EXACT, "bytes", bytes > 40 ? bytes - 8 - 32 : 0,
+			"file.header.bytes");
+	RECORD(record, EXACT, "bytes", bytes, "file.bytes");
+	return status;
+}
+
+/* The largest difference of two tensors of one shape. */
+static real distance(struct tensor a, struct tensor b)
+{
+	real most = 0;
+
+	if (a.rank == 0)
+		return fabs(*a.data - *b.data);
+	for (size_t i = 0; i < a.shape[0]; i++)
+		most = larger(most, distance(tensor_slice(a, 0, i),
+				tensor_slice(b, 0, i)));
+	return most;
+}
+
+/* The largest difference between the output of the layer, run forward
+ * on x, and PyTorch's. */
+static enum status mistaken(struct reference *r, struct tensor x,
+		real *most, struct error *error)
+{
+	struct forward result;
+	enum status status = forward_take(r->layer, x, &result, &r->room,
+			error);
+
+	if (!status)
+		status = layer_forward_loop(r->layer, x, true, &result,
+				&r->room, error);
+	if (!status && x.shape[0] != r->x.shape[0])
+		result.output = tensor_swap(result.output, 0, 1);
+	if (!status)
+		*most = distance(result.output, r->answer.output);
+	return status;
+}
+
+/* Read the rows head by head: its queries, its keys, its values. */
+static void interleave(struct layer *layer, struct tensor rows)
+{
+	const size_t C = layer->width, d = layer->head_width;
+
+	for (size_t row = 0; row < 3 * C; row++) {
+		size_t role = row / C, h = row % C / d, c = row % d;
+
+		tensor_contiguous(tensor_slice(rows, 0, (h * 3 + role) * d +
+				c), &AT(layer->in_proj.value, row, 0));
+	}
+}
+
+/* Read every square block the other way round. */
+static void transpose(struct layer *layer, struct tensor rows)
+{
+	const size_t C = layer->width;
+
+	for (size_t role = 0; role < 3; role++)
+		tensor_contiguous(tensor_swap(tensor_narrow(rows, 0, role * C,
+				C), 0, 1), &AT(layer->in_proj.value, role * C, 0));
+}
+
+/* Head 0 of example 0, seeing what is blocked and nothing else: the
+ * largest difference from PyTorch's weights, and how many rows are not
+ * numbers. */
+static enum status turn_mask_over(struct reference *r, real *most,
+		size_t *broken, struct error *error)
+{
+	struct projections head = head_values(r->layer->head[0]);
+	const size_t T = r->x.shape[1];
+	const size_t narrow[] = { T, head.query.shape[0] };
+	struct tensor x = tensor_slice(r->x, 0, 0), q, k, s;
+	struct tensor want = of_head(r->answer.weights, 0, 0);
+	enum status status = workspace_take(&r->room, 2, narrow, &q,
+			error);
+
+	if (!status)
+		status = workspace_take(&r->room, 2, narrow, &k, error);
+	if (!status)
+		status = workspace_take(&r->room, 2, want.shape, &s, error);
+	if (!status)
+		status = attention_project(x, head.query, q, error);
+	if (!status)
+		status = attention_project(x, head.key, k, error);
+	if (!status)
+		status = attention_scores(q, k, s, error);
+	if (status)
+		return status;
+	/* hide the past, and compare */
+	for (size_t i = 0; i < T; i++)
+		for (size_t j = 0; j <= i; j++)
+			AT(s, i, j) = -(real)INFINITY;
+	softmax_rows(s);
+	for (size_t i = 0; i < T; i++)
+		if (isnan(AT(s, i, 0)))
+			(*broken)++;
+		else
+			*most = larger(*most, distance(tensor_slice(s, 0, i),
+					tensor_slice(want, 0, i)));
+	return MH_OK;
+}
+
+static enum status measure_conventions(struct record *record,
+		struct error *error)
+{
+	struct reference r;
+	real most = 0;
+	enum status status = reference_set(&r, error);
+
+	RECORD_TEXT(record, r.version, "reference.torch");
+	if (!status)
+		status = mistaken(&r, r.x, &most, error);
+	if (!status) {
+		RECORD(record, NOISE, "epsilon", most / REAL_EPSILON,
+				"conventions.none");
+		/* record the size of outputs and the average of weights */
+		struct tensor none = r.answer.output, w = r.answer.weights;
+
+		none.data = (real[]){ 0 };
+		none.stride[0] = none.stride[1] = none.stride[2] = 0;
+		RECORD(record, VALUE, "1", distance(r.answer.output, none),
+				"conventions.size");
+		most = 0;
+		for (size_t i = 0; i < 2 * 4 * 4; i++) {
+			size_t b = i / 16, t = i / 4 % 4, s = i % 4;
+
+			most = larger(most, fabs(AT(w, b, 0, t, s) -
+					(AT(w, b, 0, t, s) + AT(w, b, 1, t, s)) / 2));
+		}
+		RECORD(record, VALUE, "1", most, "conventions.average");
+		/* make the mistakes, one after the other */
+		real in_proj[24 * 8];
+		struct tensor rows = tensor_contiguous(r.layer->in_proj.value, in_proj);
+		size_t broken = 0;
+
+		most = 0;
+		status = turn_mask_over(&r, &most, &broken, error);
+		RECORD(record, VALUE, "1", most, "conventions.mask");
+		RECORD(record, EXACT, "rows", broken, "conventions.mask.nan");
+		if (!status)
+			status = mistaken(&r, tensor_swap(r.x, 0, 1), &most, error);
+		RECORD(record, VALUE, "1", most, "conventions.batch");
+		transpose(r.layer, rows);
+		if (!status)
+			status = mistaken(&r, r.x, &most, error);
+		RECORD(record, VALUE, "1", most, "conventions.transposed");
+		interleave(r.layer, rows);
+		if (!status)
+			status = mistaken(&r, r.x, &most, error);
+		RECORD(record, VALUE, "1", most, "conventions.interleaved");
+	}
+	reference_free(&r);
+	return status;
+}
+
 static enum status measure_thoughts(struct record *record,
 		struct error *error)
 {
@@ -671,6 +864,12 @@ enum status measure(struct record *record, struct error *error)
 		status = measure_biases(record, error);
 	if (!status)
 		status = measure_differences(record, error);
+
+	if (!status)
+		status = measure_file(record, error);
+
+	if (!status)
+		status = measure_conventions(record, error);
 
 	if (!status)
 		status = measure_thoughts(record, error);

@@ -42,6 +42,16 @@ void record_line(struct record *record, const char *file, int line,
 	putc('\n', record->file);
 }
 
+void record_text(struct record *record, const char *file, int line,
+		const char *text, const char *key)
+{
+	fputs(key, record->file);
+	if (!record->keys_only)
+		fprintf(record->file, "\t%s\t1\ttext\t%s:%d", text, file,
+				line);
+	putc('\n', record->file);
+}
+
 enum status record_open(struct record *record, const char *path,
 		bool keys_only, struct error *error)
 {

@@ -38,6 +38,10 @@ void record_line(struct record *record, const char *file, int line,
 		enum kind kind, const char *unit, double value,
 		const char *key, ...);
 
+/* Write one line that holds a text without tabs or line breaks. */
+void record_text(struct record *record, const char *file, int line,
+		const char *text, const char *key);
+
 /* Put the whole record in its place, or say why not (MH_EFILE); then
  * whatever stood at path before still does. */
 enum status record_close(struct record *record, struct error *error);
@@ -49,5 +53,7 @@ void record_abandon(struct record *record);
 #define RECORD(record, kind, unit, value, ...) \
 	record_line(record, __FILE__, __LINE__, kind, unit, \
 			(double)(value), __VA_ARGS__)
+#define RECORD_TEXT(record, text, key) \
+	record_text(record, __FILE__, __LINE__, text, key)
 
 #endif

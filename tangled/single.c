@@ -4,6 +4,8 @@ struct layer;                   /* not quite empty, as C demands */
 #ifndef MH_SINGLE
 #define MH_SINGLE
 
+/* the file that must come first */
+#include "weights.c"    /* it says what it wants of the system */
 /* files of the float library */
 #include "error.c"
 #include "tensor.c"
@@ -13,4 +15,6 @@ struct layer;                   /* not quite empty, as C demands */
 #include "layer.c"
 #include "gradient.c"
 #include "differences.c"
+
+#include "run.c"
 #endif

@@ -49,17 +49,6 @@ static struct shown show_name(const char *name)
 	return show(name, SHOWN_NAME);
 }
 
-static struct shape_text show_shape(const struct weights_entry *entry)
-{
-	struct shape_text shape;
-
-	if (entry->rank <= TENSOR_AXES)
-		return shape_write((int)entry->rank, entry->shape);
-	snprintf(shape.text, sizeof shape.text, "with %zu axes",
-			entry->rank);
-	return shape;
-}
-
 static enum status read_at(const struct weights *w, uint64_t from,
 		void *memory, size_t count, struct error *error)
 {
@@ -191,7 +180,7 @@ static enum status read_entry(const struct weights *w,
 	if (bits % 8 != 0 || bits / 8 != entry->end - entry->begin)
 		return REFUSE(error, MH_EFORMAT, "%s: %s %s of type %s takes %"
 				PRIu64 " bits, its data_offsets hold %" PRIu64 " bytes",
-				w->path.text, name.text, show_shape(entry).text,
+				w->path.text, name.text, weights_shape(entry).text,
 				entry->type, bits, entry->end - entry->begin);
 	return MH_OK;
 }
@@ -548,6 +537,17 @@ static enum status read_entries(struct weights *w, struct error *error)
 	return MH_OK;
 }
 /* functions of weights */
+struct shape_text weights_shape(const struct weights_entry *entry)
+{
+	struct shape_text shape;
+
+	if (entry->rank <= TENSOR_AXES)
+		return shape_write((int)entry->rank, entry->shape);
+	snprintf(shape.text, sizeof shape.text, "with %zu axes",
+			entry->rank);
+	return shape;
+}
+
 enum status weights_open(const char *path, struct weights **weights,
 		struct error *error)
 {
@@ -588,7 +588,7 @@ size_t weights_count(const struct weights *weights)
 	return weights->count;
 }
 
-const struct weights_entry *weights_entry(
+const struct weights_entry *weights_nth(
 		const struct weights *weights, size_t i)
 {
 	return &weights->entries[i];
@@ -628,7 +628,7 @@ enum status weights_expect(const struct weights *weights,
 	if (!same)
 		return REFUSE(error, MH_EFORMAT, "%s: %s is %s %s, wanted"
 				" %s %s", weights->path.text, shown.text,
-				entry->type, show_shape(entry).text, REAL_TYPE,
+				entry->type, weights_shape(entry).text, REAL_TYPE,
 				shape_write(rank, shape).text);
 	return MH_OK;
 }

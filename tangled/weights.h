@@ -33,8 +33,11 @@ void weights_close(struct weights *weights);
 
 /* The tensors of the file, in the order of their names. */
 size_t weights_count(const struct weights *weights);
-const struct weights_entry *weights_entry(
+const struct weights_entry *weights_nth(
 		const struct weights *weights, size_t i);
+
+/* The shape of a tensor as it is written in the text. */
+struct shape_text weights_shape(const struct weights_entry *entry);
 
 /* The tensor of this name; the text under this key of __metadata__. Or
  * NULL. */

@@ -26,6 +26,10 @@ static const struct {
 
 	{ "45 gradients", gradients_suite },
 
+	{ "47 files", files_suite },
+
+	{ "50 pytorch", pytorch_suite },
+
 	{ "70 thoughts", thoughts_suite },
 
 	{ "90 record", record_suite },

@@ -34,6 +34,10 @@ void storage_suite(Suite *suite);
 
 void gradients_suite(Suite *suite);
 
+void files_suite(Suite *suite);
+
+void pytorch_suite(Suite *suite);
+
 void thoughts_suite(Suite *suite);
 
 void record_suite(Suite *suite);

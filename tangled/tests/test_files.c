@@ -240,11 +240,11 @@ START_TEST(what_the_rules_allow_is_read)
 	ck_ok(weights_open(scratch.path, &weights, NULL));
 	remove(scratch.path);
 	ck_assert_uint_eq(weights_count(weights), 4);
-	ck_assert_str_eq(weights_entry(weights, 0)->name, "a");
-	ck_assert_uint_eq(weights_entry(weights, 0)->rank, 0);
-	ck_assert_str_eq(weights_entry(weights, 3)->type, "BF16");
-	ck_assert_uint_eq(weights_entry(weights, 3)->begin, 9);
-	ck_assert_uint_eq(weights_entry(weights, 3)->end, 15);
+	ck_assert_str_eq(weights_nth(weights, 0)->name, "a");
+	ck_assert_uint_eq(weights_nth(weights, 0)->rank, 0);
+	ck_assert_str_eq(weights_nth(weights, 3)->type, "BF16");
+	ck_assert_uint_eq(weights_nth(weights, 3)->begin, 9);
+	ck_assert_uint_eq(weights_nth(weights, 3)->end, 15);
 	ck_assert_uint_eq(weights_find(weights, "nothing")->rank, 2);
 	ck_assert_uint_eq(weights_find(weights, "nothing")->shape[0], 7);
 	ck_assert_ptr_null(weights_find(weights, "__metadata__"));
@@ -272,7 +272,7 @@ START_TEST(tensors_of_every_type_may_stand_in_a_file)
 
 	ck_ok(weights_open(scratch.path, &weights, NULL));
 	remove(scratch.path);
-	ck_assert_str_eq(weights_entry(weights, 0)->type, names[_i]);
+	ck_assert_str_eq(weights_nth(weights, 0)->type, names[_i]);
 	weights_close(weights);
 }
 END_TEST

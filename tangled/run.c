@@ -1,0 +1,198 @@
+/* run.c: made from chapters/50-pytorch.nw; edit it there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gradient.h"
+#include "run.h"
+#include "weights.h"
+
+struct job {
+	struct weights *file, *inputs;
+	char prefix[256];               /* with its dot */
+	struct layer *layer;
+	struct entry entries[4];        /* the names in the file */
+	struct registry registry;
+	struct tensor x, dy, dx;
+	struct forward result;
+	struct workspace room;
+};
+
+/* private functions of run */
+static enum status open_layer(struct job *job,
+		const struct run_request *request, struct error *error)
+{
+	size_t length = strlen(request->prefix);
+	bool dot = length && request->prefix[length - 1] != '.';
+
+	if (length + dot >= sizeof job->prefix)
+		return REFUSE(error, MH_EFORMAT, "the prefix %.40s... is too"
+				" long", request->prefix);
+	snprintf(job->prefix, sizeof job->prefix, "%s%s", request->prefix,
+			dot ? "." : "");
+	return weights_open(request->layer, &job->file, error);
+}
+
+/* The tensor of this name under the prefix, or NULL. */
+static const struct weights_entry *under_prefix(const struct job *job,
+		const char *name)
+{
+	char full[sizeof job->prefix + 32];
+
+	snprintf(full, sizeof full, "%s%s", job->prefix, name);
+	return weights_find(job->file, full);
+}
+
+static enum status load_layer(struct job *job,
+		const struct run_request *request, struct error *error)
+{
+	const struct weights_entry *in = under_prefix(job,
+			"in_proj_weight");
+	bool in_bias = under_prefix(job, "in_proj_bias");
+	bool out_bias = under_prefix(job, "out_proj.bias");
+	enum status status;
+
+	if (!in || in->rank != 2)
+		return REFUSE(error, MH_EFORMAT, "%.100s: %s %.60s"
+				"in_proj_weight (3C, C)", request->layer,
+				in ? "a wrong number of axes, wanted" : "there is no",
+				job->prefix);
+	status = layer_create(in->shape[1], request->heads, &job->layer,
+			error);
+	if (!status && (in_bias || out_bias))
+		status = layer_add_biases(job->layer, error);
+	/* name the tensors as PyTorch does */
+	if (!status)
+		status = registry_enter(&job->registry, "in_proj_weight",
+				&job->layer->in_proj, error);
+	if (!status)
+		status = registry_enter(&job->registry, "out_proj.weight",
+				&job->layer->out_proj, error);
+	if (!status && in_bias)
+		status = registry_enter(&job->registry, "in_proj_bias",
+				&job->layer->in_bias, error);
+	if (!status && out_bias)
+		status = registry_enter(&job->registry, "out_proj.bias",
+				&job->layer->out_bias, error);
+	if (!status)
+		status = registry_load(&job->registry, job->file, job->prefix,
+				error);
+	return status;
+}
+
+static enum status load_inputs(struct job *job,
+		const struct run_request *request, struct error *error)
+{
+	const struct weights_entry *x;
+	enum status status = weights_open(request->inputs, &job->inputs,
+			error);
+
+	if (status)
+		return status;
+	/* refuse inputs that nobody asked for */
+	for (size_t i = 0; i < weights_count(job->inputs); i++) {
+		const char *name = weights_nth(job->inputs, i)->name;
+
+		if (strcmp(name, "x") != 0 && (!request->backward ||
+				strcmp(name, "dy") != 0))
+			return REFUSE(error, MH_EFORMAT, "%.100s: wanted x%s, got a"
+					" tensor '%.60s'", request->inputs,
+					request->backward ? " and dy" : "", name);
+	}
+	x = weights_find(job->inputs, "x");
+	if (!x || x->rank != 3 || x->shape[2] != job->layer->width)
+		return REFUSE(error, MH_EFORMAT, "%.100s: wanted x of shape"
+				" (B, T, %zu), got %s", request->inputs,
+				job->layer->width, x ? weights_shape(x).text : "none");
+	status = workspace_take(&job->room, 3, x->shape, &job->x, error);
+	if (!status)
+		status = weights_read(job->inputs, "x", job->x, error);
+	if (!status && request->backward)
+		status = workspace_take(&job->room, 3, x->shape, &job->dy,
+				error);
+	if (!status && request->backward)
+		status = weights_read(job->inputs, "dy", job->dy, error);
+	return status;
+}
+
+static enum status calculate(struct job *job,
+		const struct run_request *request, struct error *error)
+{
+	enum status status = forward_take(job->layer, job->x, &job->result,
+			&job->room, error);
+
+	if (!status)
+		status = (request->packed ? layer_forward_packed :
+				layer_forward_loop)(job->layer, job->x,
+				request->causal, &job->result, &job->room, error);
+	if (status || !request->backward)
+		return status;
+	status = workspace_take(&job->room, 3, job->x.shape, &job->dx,
+			error);
+	if (!status)
+		status = (request->packed ? layer_backward_packed :
+				layer_backward_loop)(job->layer, job->x,
+				request->causal, &job->result, job->dy, job->dx,
+				&job->room, error);
+	return status;
+}
+
+static enum status write_results(struct job *job,
+		const struct run_request *request, struct error *error)
+{
+	struct weights_tensor list[8] = {
+		{ "y", job->result.output },
+		{ "attn_weights", job->result.weights },
+		{ "concat", job->result.concat },
+	};
+	char names[4][48];
+	size_t count = 3;
+
+	if (request->backward)
+		list[count++] = (struct weights_tensor){ "grad.x", job->dx };
+	for (size_t i = 0; i < job->registry.count; i++) {
+		if (!request->backward)
+			break;
+		snprintf(names[i], sizeof names[i], "grad.%.40s",
+				job->entries[i].name);
+		list[count++] = (struct weights_tensor){ names[i],
+				job->entries[i].parameter->gradient };
+	}
+	return weights_write(request->output, list, count, error);
+}
+/* functions of run */
+enum status run_layer(const struct run_request *request,
+		struct error *error)
+{
+	struct job job = { .registry.room = 4 };
+	enum status status;
+
+	job.registry.entries = job.entries;
+	status = open_layer(&job, request, error);
+	if (!status)
+		status = load_layer(&job, request, error);
+	if (!status)
+		status = load_inputs(&job, request, error);
+	if (!status)
+		status = calculate(&job, request, error);
+	if (!status)
+		status = write_results(&job, request, error);
+	workspace_free(&job.room);
+	layer_free(job.layer);
+	weights_close(job.inputs);
+	weights_close(job.file);
+	return status;
+}
+
+bool run_wants_float(const struct run_request *request)
+{
+	struct job job = { 0 };
+	const struct weights_entry *entry = NULL;
+	bool single = false;
+
+	if (!open_layer(&job, request, NULL))
+		entry = under_prefix(&job, "in_proj_weight");
+	if (entry)
+		single = strcmp(entry->type, "F32") == 0;
+	weights_close(job.file);
+	return single;
+}

@@ -1,0 +1,41 @@
+/* run.h: made from chapters/50-pytorch.nw; edit it there. */
+#ifndef MH_RUN_H
+#define MH_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "error.h"
+
+struct run_request {
+	const char *layer, *inputs, *output;    /* files */
+	const char *prefix;             /* of the layer's names, or "" */
+	size_t heads;
+	bool packed, causal, backward;
+};
+
+/* Run the layer in one file on the inputs in another, and write what it
+ * makes of them.
+ *
+ * The layer: in_proj_weight (3C,C), out_proj.weight (C,C), and perhaps
+ * in_proj_bias (3C) and out_proj.bias (C), under the prefix; nothing
+ * else is under it. The inputs: x (B,T,C), and dy (B,T,C) if backward.
+ * The output: y (B,T,C), attn_weights (B,H,T,T), concat (B,T,C), and if
+ * backward grad.x and the gradient of each of the layer's tensors,
+ * grad.in_proj_weight and so on.
+ *
+ * MH_EFORMAT or MH_ESHAPE if a file does not hold what it should,
+ * MH_EFILE if one cannot be read or written, MH_EMEMORY. Unless it
+ * returns MH_OK, what stood at output before still does. */
+enum status run_layer(const struct run_request *request,
+		struct error *error);
+
+/* The same for files in float, whatever the precision of the caller. */
+enum status mhf_run_layer(const struct run_request *request,
+		struct error *error);
+
+/* Are the numbers of the layer's file in float? False also if that
+ * cannot be told; then run_layer will say why. */
+bool run_wants_float(const struct run_request *request);
+
+#endif
