@@ -205,6 +205,15 @@ START_TEST(a_hostile_name_makes_no_long_or_coloured_complaint)
 }
 END_TEST
 
+static struct scratch scratch_pipe(void)
+{
+	struct scratch pipe = scratch_bytes("", 0);
+
+	remove(pipe.path);
+	ck_assert_int_eq(mkfifo(pipe.path, 0600), 0);
+	return pipe;
+}
+
 START_TEST(what_is_no_file_is_refused)
 {
 	struct weights *weights;
@@ -217,10 +226,8 @@ START_TEST(what_is_no_file_is_refused)
 			"cannot read /tmp: it is no file");
 	ck_refused(weights_open("/dev/null", &weights, &error), MH_EFILE,
 			"cannot read /dev/null: it is no file");
-	struct scratch pipe = scratch_bytes("", 0);
+	struct scratch pipe = scratch_pipe();
 
-	remove(pipe.path);
-	ck_assert_int_eq(mkfifo(pipe.path, 0600), 0);
 	ck_assert_int_eq(weights_open(pipe.path, &weights, NULL),
 			MH_EFILE);
 	remove(pipe.path);
@@ -398,6 +405,7 @@ START_TEST(a_file_that_cannot_be_written_leaves_the_old_one)
 	real memory[2000] = { 0 };
 	struct weights_tensor two[2];
 	struct scratch scratch = scratch_bytes("old", 3);
+	struct scratch pipe = scratch_pipe();
 	char beside[64], sentence[128];
 
 	for (int i = 0; i < 2; i++)
@@ -417,8 +425,11 @@ START_TEST(a_file_that_cannot_be_written_leaves_the_old_one)
 	ck_refused(weights_write(scratch.path, two, 2, &error), MH_ESIZE,
 			"v of shape (18446744073709551615, 2) is too large for a"
 			" file");
-	ck_refused(weights_write("/dev/null", two, 1, &error), MH_EFILE,
-			"/dev/null exists and is no file");
+	snprintf(sentence, sizeof sentence, "%s exists and is no file",
+			pipe.path);
+	ck_refused(weights_write(pipe.path, two, 1, &error), MH_EFILE,
+			sentence);
+	remove(pipe.path);
 	ck_refused(weights_write("/nowhere/at", two, 1, &error), MH_EFILE,
 			"cannot write /nowhere/at.new: No such file or directory");
 	snprintf(beside, sizeof beside, "%s.new", scratch.path);
