@@ -238,8 +238,9 @@ $(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/prettify too
 # Measured values and claims become TeX; a false claim stops here. The record of
 # a long run was kept, and the page says how old it is and whether the code has
 # changed since.
-BIND = tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex \
-       --code "$$(tools/code-hash $(BUILD)/tangled)" $(RECORDS) -- book.nw $(CHAPTERS)
+BIND = code=$$(tools/code-hash $(BUILD)/tangled) && \
+       tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex \
+       --code "$$code" $(RECORDS) -- book.nw $(CHAPTERS)
 $(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) $(BUILD)/sources tools/numbers tools/noweb.py \
                         $(BUILD)/claims $(BUILD)/kept tools/code-hash $(BUILD)/tangled.stamp
 	$(call say,bind,numbers to the record)

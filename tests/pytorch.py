@@ -4,6 +4,7 @@ version draws alike, and what torch.nn.MultiheadAttention makes of an input.
 Runs with PyTorch 1.13 and newer, and needs nothing else."""
 
 import json
+import math
 import struct
 
 import torch
@@ -69,9 +70,8 @@ class Generator:
 
     def tensor(self, bound, *shape):
         """A tensor of doubles, uniform between -bound and bound."""
-        tensor = torch.empty(*shape, dtype=torch.float64)
         numbers = [bound * (2 * self.fraction() - 1)
-                   for _ in range(tensor.numel())]
+                   for _ in range(math.prod(shape))]
         return torch.tensor(numbers, dtype=torch.float64).reshape(shape)
 
 
