@@ -48,7 +48,7 @@ static const char *option_name(int letter);
 
 static int complain(const struct error *error)
 {
-	fprintf(stderr, "multihead: %s: ", error->where);
+	fputs("multihead: ", stderr);
 	for (const char *c = error->message; *c; c++)
 		putc(iscntrl((unsigned char)*c) ? '?' : *c, stderr);
 	putc('\n', stderr);
