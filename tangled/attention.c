@@ -123,9 +123,11 @@ enum status attention_head(struct projections projections,
 		attention_bias(keys, projections.key_bias);
 		attention_bias(values, projections.value_bias);
 	}
+	/* score every query against every key */
 	if (!status)
 		status = attention_scores(queries, keys, weights, error);
 	if (!status) {
+		/* mask the scores, then take their softmax */
 		if (causal)
 			attention_mask(weights);
 		softmax_rows(weights);

@@ -314,6 +314,7 @@ enum status gradient_head(struct projections projections,
 		attention_bias(v, projections.value_bias);
 	}
 	if (!status) {
+		/* go back through mix, softmax and scores */
 		gradient_scatter(weights, dout, causal, dv);
 		gradient_weights(dout, v, causal, ds);
 		gradient_softmax(weights, causal, ds);

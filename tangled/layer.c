@@ -46,18 +46,21 @@ static enum status attend_packed(const struct layer *layer,
 		struct tensor *heads, struct workspace *workspace,
 		struct error *error)
 {
-	struct tensor q = layer_head_axis(layer, qkv, 0);
-	struct tensor k = layer_head_axis(layer, qkv, 1);
-	struct tensor v = layer_head_axis(layer, qkv, 2);
-	enum status status = workspace_take(workspace, 4, q.shape, heads,
-			error);
+	struct tensor q, k, v;
+	enum status status = MH_OK;
 
+	/* see queries, keys and values by head */
+	q = layer_head_axis(layer, qkv, 0);
+	k = layer_head_axis(layer, qkv, 1);
+	v = layer_head_axis(layer, qkv, 2);
+	if (!status)
+		status = workspace_take(workspace, 4, q.shape, heads, error);
+	/* attend with every head of every example */
 	for (size_t b = 0; b < q.shape[0]; b++)
 		for (size_t h = 0; h < q.shape[1] && !status; h++)
 			status = attend(of_head(q, b, h), of_head(k, b, h),
-					of_head(v, b, h), causal,
-					of_head(weights, b, h), of_head(*heads, b, h),
-					error);
+					of_head(v, b, h), causal, of_head(weights, b, h),
+					of_head(*heads, b, h), error);
 	return status;
 }
 
@@ -70,6 +73,7 @@ static enum status merge_packed(const struct layer *layer,
 	struct tensor concat, tokens, output;
 	enum status status;
 
+	/* set the heads of each token side by side */
 	heads = tensor_contiguous(tensor_swap(heads, 1, 2),
 			result->concat.data);
 	status = tensor_merge(heads, 2, &concat, error);

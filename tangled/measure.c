@@ -748,6 +748,48 @@ static enum status turn_mask_over(struct reference *r, real *most,
 	return MH_OK;
 }
 
+static enum status record_distance(struct record *record,
+		struct reference *r, bool packed, struct error *error)
+{
+	const char *path = packed ? "packed" : "loop";
+	struct forward result;
+	struct tensor dx;
+	real slopes;
+	enum status status = forward_take(r->layer, r->x, &result, &r->room,
+			error);
+
+	if (!status)
+		status = workspace_take(&r->room, 3, r->x.shape, &dx, error);
+	if (!status)
+		status = (packed ? layer_forward_packed : layer_forward_loop)(
+				r->layer, r->x, true, &result, &r->room, error);
+	registry_zero_gradients(&r->layer->registry);
+	if (!status)
+		status = (packed ? layer_backward_packed :
+				layer_backward_loop)(r->layer, r->x, true, &result,
+				r->dy, dx, &r->room, error);
+	if (status)
+		return status;
+	/* record the distance of outputs and slopes */
+	RECORD(record, NOISE, "1", distance(result.output, r->answer.output),
+			"referee.%s.output", path);
+	slopes = larger(distance(dx, r->dx), larger(
+			distance(r->layer->in_proj.gradient, r->din_proj),
+			distance(r->layer->out_proj.gradient, r->dout_proj)));
+	RECORD(record, NOISE, "1", slopes, "referee.%s.slopes", path);
+	return MH_OK;
+}
+
+static enum status record_distances(struct record *record,
+		struct reference *r, struct error *error)
+{
+	enum status status = record_distance(record, r, false, error);
+
+	if (!status)
+		status = record_distance(record, r, true, error);
+	return status;
+}
+
 static enum status measure_conventions(struct record *record,
 		struct error *error)
 {
@@ -761,6 +803,9 @@ static enum status measure_conventions(struct record *record,
 	if (!status) {
 		RECORD(record, NOISE, "epsilon", most / REAL_EPSILON,
 				"conventions.none");
+		status = record_distances(record, &r, error);
+	}
+	if (!status) {
 		/* record the size of outputs and the average of weights */
 		struct tensor none = r.answer.output, w = r.answer.weights;
 

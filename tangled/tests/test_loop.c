@@ -201,6 +201,42 @@ START_TEST(any_view_will_do_as_input)
 }
 END_TEST
 
+START_TEST(a_head_owns_its_rows_of_each_third)
+{
+	struct bench s;
+	real *rows;
+
+	bench_set(&s, 2, 5, 3, 4);
+	rows = s.layer->in_proj.value.data;
+	for (size_t h = 0; h < 3; h++) {
+		struct head *head = &s.layer->own[h];
+
+		ck_assert(head->query.value.data == rows + h * 4 * 12);
+		ck_assert(head->key.value.data == rows + (12 + h * 4) * 12);
+		ck_assert(head->value.value.data == rows + (24 + h * 4) * 12);
+	}
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(each_head_hands_back_its_own_weights)
+{
+	struct bench s;
+	real before[1024];
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_run(&s, true);
+	memcpy(before, s.weights, sizeof before);
+	AT(s.layer->own[1].query.value, 2, 3) += 1;
+	bench_run(&s, true);
+	for (size_t i = 0; i < 2 * 3 * 25; i++)
+		if (i / 25 % 3 != 1)
+			ck_assert(s.weights[i] == before[i]);
+	ck_assert(s.weights[25 + 5] != before[25 + 5]);
+	bench_free(&s);
+}
+END_TEST
+
 START_TEST(nothing_in_gives_nothing_out)
 {
 	struct bench s;
@@ -402,6 +438,8 @@ void loop_suite(Suite *suite)
 			2 * SHAPES);
 	tcase_add_loop_test(loop, examples_do_not_touch_each_other, 0, 2);
 	tcase_add_test(loop, a_head_writes_its_own_columns_and_no_others);
+	tcase_add_test(loop, a_head_owns_its_rows_of_each_third);
+	tcase_add_test(loop, each_head_hands_back_its_own_weights);
 	tcase_add_test(loop, a_broken_future_does_not_reach_the_past);
 	tcase_add_loop_test(loop, any_view_will_do_as_input, 0, 3);
 	tcase_add_loop_test(loop, nothing_in_gives_nothing_out, 0, 2);

@@ -243,6 +243,59 @@ START_TEST(a_head_agrees_with_the_oracle)
 }
 END_TEST
 
+START_TEST(a_row_of_weights_makes_one_coordinate)
+{
+	real x[] = { 1, 0, 0 }, w[] = { 1, 2, 3, 4, 5, 6 }, y[2];
+
+	ck_ok(attention_project(tensor_view(x, 2, (size_t[]){ 1, 3 }),
+			tensor_view(w, 2, (size_t[]){ 2, 3 }),
+			tensor_view(y, 2, (size_t[]){ 1, 2 }), NULL));
+	ck_assert(y[0] == 1 && y[1] == 4);
+}
+END_TEST
+
+/* Two tokens of two features: query and key read one feature each. */
+static void ask(real x[4], real query[], real key[], size_t d,
+		real weights[4])
+{
+	struct workspace workspace = { 0 };
+	real out[8], zero[8] = { 0 };
+	const size_t square[] = { 2, 2 }, stored[] = { d, 2 };
+	struct projections head = {
+		.query = tensor_view(query, 2, stored),
+		.key = tensor_view(key, 2, stored),
+		.value = tensor_view(zero, 2, stored)
+	};
+
+	ck_ok(attention_head(head, tensor_view(x, 2, square), false,
+			tensor_view(weights, 2, square), tensor_view(out, 2,
+			(size_t[]){ 2, d }), &workspace, NULL));
+	workspace_free(&workspace);
+}
+
+START_TEST(a_position_asks_by_its_query_and_is_found_by_its_key)
+{
+	real x[] = { 1, 0, 0, 40 };     /* 0 asks, 1 offers */
+	real query[] = { 1, 0 }, key[] = { 0, 1 }, weights[4];
+
+	ask(x, query, key, 1, weights);
+	ck_assert(weights[1] > (real)0.99);
+	ck_assert(weights[2] == (real)0.5 && weights[3] == (real)0.5);
+}
+END_TEST
+
+START_TEST(a_head_divides_by_the_root_of_its_own_width)
+{
+	/* d = 4, C = 2: a score is 4 / 2, and the weight e^2 : 1. */
+	real x[] = { 1, 0, 0, 1 };
+	real query[] = { 1, 0, 1, 0, 1, 0, 1, 0 };
+	real key[] = { 0, 1, 0, 1, 0, 1, 0, 1 }, weights[4];
+
+	ask(x, query, key, 4, weights);
+	ck_near(weights[1] / weights[0], expl(2), 8);
+}
+END_TEST
+
 START_TEST(without_a_mask_the_future_is_read)
 {
 	struct workspace workspace = { 0 };
@@ -361,6 +414,10 @@ void one_head_suite(Suite *suite)
 
 	suite_add_tcase(suite, head);
 	tcase_add_loop_test(head, a_head_agrees_with_the_oracle, 0, 2);
+	tcase_add_test(head, a_row_of_weights_makes_one_coordinate);
+	tcase_add_test(head,
+			a_position_asks_by_its_query_and_is_found_by_its_key);
+	tcase_add_test(head, a_head_divides_by_the_root_of_its_own_width);
 	tcase_add_test(head,
 			rows_of_weights_are_distributions_over_the_past);
 	tcase_add_test(head, without_a_mask_the_future_is_read);
