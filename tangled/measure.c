@@ -268,18 +268,6 @@ static enum status record_biases(struct record *record,
 	return status;
 }
 
-/* The largest difference of two contiguous tensors of one shape. */
-static real epsilons(struct tensor a, struct tensor b)
-{
-	size_t count = 0;
-	real most = 0;
-
-	tensor_count(a.rank, a.shape, &count);
-	for (size_t i = 0; i < count; i++)
-		most = larger(most, fabs(a.data[i] - b.data[i]));
-	return most / REAL_EPSILON;
-}
-
 /* A causal pass over a random layer by both paths; the largest
  * difference of each result, in epsilons. */
 static enum status record_bits(struct record *record, int row, size_t B,
@@ -315,12 +303,12 @@ static enum status record_bits(struct record *record, int row, size_t B,
 		RECORD(record, EXACT, "1", T, "bits.%d.t", row);
 		RECORD(record, EXACT, "1", C, "bits.%d.c", row);
 		RECORD(record, EXACT, "1", H, "bits.%d.h", row);
-		RECORD(record, NOISE, "epsilon", epsilons(loop.weights, packed.weights),
-				"bits.%d.weights", row);
-		RECORD(record, NOISE, "epsilon", epsilons(loop.concat, packed.concat),
-				"bits.%d.concat", row);
-		RECORD(record, NOISE, "epsilon", epsilons(loop.output, packed.output),
-				"bits.%d.output", row);
+		RECORD(record, NOISE, "epsilon", tensor_distance(loop.weights,
+				packed.weights) / REAL_EPSILON, "bits.%d.weights", row);
+		RECORD(record, NOISE, "epsilon", tensor_distance(loop.concat,
+				packed.concat) / REAL_EPSILON, "bits.%d.concat", row);
+		RECORD(record, NOISE, "epsilon", tensor_distance(loop.output,
+				packed.output) / REAL_EPSILON, "bits.%d.output", row);
 	}
 	workspace_free(&room);
 	layer_free(layer);
@@ -653,19 +641,6 @@ static enum status measure_file(struct record *record,
 	return status;
 }
 
-/* The largest difference of two tensors of one shape. */
-static real distance(struct tensor a, struct tensor b)
-{
-	real most = 0;
-
-	if (a.rank == 0)
-		return fabs(*a.data - *b.data);
-	for (size_t i = 0; i < a.shape[0]; i++)
-		most = larger(most, distance(tensor_slice(a, 0, i),
-				tensor_slice(b, 0, i)));
-	return most;
-}
-
 /* The largest difference between the output of the layer, run forward
  * on x, and PyTorch's. */
 static enum status mistaken(struct reference *r, struct tensor x,
@@ -681,7 +656,7 @@ static enum status mistaken(struct reference *r, struct tensor x,
 	if (!status && x.shape[0] != r->x.shape[0])
 		result.output = tensor_swap(result.output, 0, 1);
 	if (!status)
-		*most = distance(result.output, r->answer.output);
+		*most = tensor_distance(result.output, r->answer.output);
 	return status;
 }
 
@@ -743,7 +718,7 @@ static enum status turn_mask_over(struct reference *r, real *most,
 		if (isnan(AT(s, i, 0)))
 			(*broken)++;
 		else
-			*most = larger(*most, distance(tensor_slice(s, 0, i),
+			*most = larger(*most, tensor_distance(tensor_slice(s, 0, i),
 					tensor_slice(want, 0, i)));
 	return MH_OK;
 }
@@ -771,11 +746,11 @@ static enum status record_distance(struct record *record,
 	if (status)
 		return status;
 	/* record the distance of outputs and slopes */
-	RECORD(record, NOISE, "1", distance(result.output, r->answer.output),
-			"referee.%s.output", path);
-	slopes = larger(distance(dx, r->dx), larger(
-			distance(r->layer->in_proj.gradient, r->din_proj),
-			distance(r->layer->out_proj.gradient, r->dout_proj)));
+	RECORD(record, NOISE, "1", tensor_distance(result.output,
+			r->answer.output), "referee.%s.output", path);
+	slopes = larger(tensor_distance(dx, r->dx), larger(
+			tensor_distance(r->layer->in_proj.gradient, r->din_proj),
+			tensor_distance(r->layer->out_proj.gradient, r->dout_proj)));
 	RECORD(record, NOISE, "1", slopes, "referee.%s.slopes", path);
 	return MH_OK;
 }
@@ -811,7 +786,7 @@ static enum status measure_conventions(struct record *record,
 
 		none.data = (real[]){ 0 };
 		none.stride[0] = none.stride[1] = none.stride[2] = 0;
-		RECORD(record, VALUE, "1", distance(r.answer.output, none),
+		RECORD(record, VALUE, "1", tensor_distance(r.answer.output, none),
 				"conventions.size");
 		most = 0;
 		for (size_t i = 0; i < 2 * 4 * 4; i++) {

@@ -91,6 +91,7 @@
 #define tensor_add_product MH_NAME(tensor_add_product)
 #define tensor_contiguous MH_NAME(tensor_contiguous)
 #define tensor_count MH_NAME(tensor_count)
+#define tensor_distance MH_NAME(tensor_distance)
 #define tensor_expect MH_NAME(tensor_expect)
 #define tensor_fill MH_NAME(tensor_fill)
 #define tensor_finite MH_NAME(tensor_finite)

@@ -30,6 +30,18 @@ static real dot_product(struct tensor a, size_t i, struct tensor b,
 	return sum;
 }
 /* functions of tensor */
+real tensor_distance(struct tensor a, struct tensor b)
+{
+	real most = 0;
+
+	if (a.rank == 0)
+		return fabs(*a.data - *b.data);
+	for (size_t i = 0; i < a.shape[0]; i++)
+		most = larger(most, tensor_distance(tensor_slice(a, 0, i),
+				tensor_slice(b, 0, i)));
+	return most;
+}
+
 bool tensor_count(int rank, const size_t shape[], size_t *count)
 {
 	const size_t most = PTRDIFF_MAX / sizeof(real);

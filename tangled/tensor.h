@@ -41,6 +41,10 @@ static inline real larger(real a, real b)
 	return isnan(a) || a >= b ? a : b;
 }
 
+/* The largest difference between elements of two tensors of one shape;
+ * 0 if they are empty. */
+real tensor_distance(struct tensor a, struct tensor b);
+
 /* Store the product of the shape in *count and return true; or return
  * false if that many elements could not be addressed. A shape with a
  * zero in it has no elements, but its other sizes must fit all the

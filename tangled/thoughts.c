@@ -2,22 +2,6 @@
 #include "thoughts.h"
 
 /* private functions of thoughts */
-/* The largest difference of two tensors of the same shape. */
-static real difference(struct tensor a, struct tensor b)
-{
-	real most = 0;
-
-	if (a.rank > 1) {
-		for (size_t i = 0; i < a.shape[0]; i++)
-			most = larger(most, difference(tensor_slice(a, 0, i),
-					tensor_slice(b, 0, i)));
-		return most;
-	}
-	for (size_t i = 0; i < a.shape[0]; i++)
-		most = larger(most, fabs(AT(a, i) - AT(b, i)));
-	return most;
-}
-
 /* How much the queries of head 0 move when the last feature does. */
 static enum status query_change(const struct layer *layer,
 		struct tensor x, real *change, struct workspace *room,
@@ -39,7 +23,7 @@ static enum status query_change(const struct layer *layer,
 	AT(tokens, 2, THOUGHT_C - 1) += 1;      /* of token 2 */
 	status = attention_project(tokens, weight, after, error);
 	AT(tokens, 2, THOUGHT_C - 1) = old;
-	*change = difference(before, after);
+	*change = tensor_distance(before, after);
 	return status;
 }
 
@@ -69,6 +53,7 @@ enum status thoughts_observe(struct thoughts *t, struct error *error)
 			error);
 
 	*t = (struct thoughts){ 0 };
+	/* take room for the experiments */
 	if (!status)
 		status = workspace_take(&room, 3, wide, &x, error);
 	if (!status)
@@ -93,10 +78,10 @@ enum status thoughts_observe(struct thoughts *t, struct error *error)
 		AT(value, 0, 0) += 1;
 		status = layer_forward_loop(layer, x, true, &after, &room, error);
 		AT(value, 0, 0) = old;  /* adding and subtracting might not be */
-		t->concat_other = difference(
+		t->concat_other = tensor_distance(
 				tensor_narrow(before.concat, 2, 0, layer->head_width),
 				tensor_narrow(after.concat, 2, 0, layer->head_width));
-		t->concat_output = difference(before.output, after.output);
+		t->concat_output = tensor_distance(before.output, after.output);
 	}
 
 	if (!status)
@@ -115,8 +100,8 @@ enum status thoughts_observe(struct thoughts *t, struct error *error)
 	if (!status)
 		status = layer_forward_loop(layer, x, true, &after, &room, error);
 	if (!status) {
-		t->weights_moved = difference(before.weights, after.weights);
-		t->output_moved = difference(before.output, after.output);
+		t->weights_moved = tensor_distance(before.weights, after.weights);
+		t->output_moved = tensor_distance(before.output, after.output);
 	}
 	workspace_free(&room);
 	layer_free(layer);

@@ -223,6 +223,22 @@ START_TEST(the_generator_is_splitmix64)
 }
 END_TEST
 
+START_TEST(a_distance_is_that_of_the_farthest_elements)
+{
+	real one[6], two[6];
+	struct tensor a = counted(one, 2, (size_t[]){ 2, 3 });
+	struct tensor b = tensor_swap(counted(two, 2, (size_t[]){ 3, 2 }),
+			0, 1);
+
+	ck_assert(tensor_distance(a, a) == 0);
+	ck_assert(tensor_distance(a, b) == 2);  /* 3 and 1, at (1, 0) */
+	AT(b, 1, 2) = -4;
+	ck_assert(tensor_distance(a, b) == 9 && tensor_distance(b, a) == 9);
+	AT(b, 0, 1) = (real)NAN;
+	ck_assert(isnan(tensor_distance(a, b)));
+}
+END_TEST
+
 START_TEST(a_maximum_does_not_lose_what_is_broken)
 {
 	ck_assert(larger(2, 3) == 3 && larger(3, 2) == 3);
@@ -275,6 +291,8 @@ void tensors_suite(Suite *suite)
 	tcase_add_test(numbers, products_that_do_not_fit_are_refused);
 	tcase_add_test(numbers, the_generator_is_splitmix64);
 	tcase_add_test(numbers, a_maximum_does_not_lose_what_is_broken);
+	tcase_add_test(numbers,
+			a_distance_is_that_of_the_farthest_elements);
 	tcase_add_test(numbers, random_numbers_fill_their_interval);
 	tcase_add_test(numbers,
 			a_view_is_filled_and_what_lies_around_it_is_not);
