@@ -9,7 +9,7 @@ set format y "$10^{%T}$"
 set xtics 1e-12,1e3,1 nomirror
 set ytics 1e-12,1e3,1 nomirror
 set grid ytics lc rgb 0xDDDDDD lw 0.6
-set xlabel "step $h$"
+set xlabel "step $s$"
 set border 3 lc rgb ink
 set print $double
 do for [k=1:43] { print sprintf("%g %g", 2.0**(-k), recorded(sprintf("differences.double.%d", k))) }

@@ -204,7 +204,8 @@ static const struct command commands[] = {
 
 	{ "run", "LAYER INPUTS -o FILE --heads H [--prefix P]"
 	  " [--path loop|packed] [--no-causal] [--backward]",
-	  "run a layer saved by PyTorch on inputs from a file", run_command,
+	  "run a PyTorch layer, saved as safetensors, on inputs from a file",
+	  run_command,
 	  "oHpPub", 2 },
 
 	{ "lab", "[--verbose]", "print the laboratory of the book",

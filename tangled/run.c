@@ -53,9 +53,10 @@ static enum status load_layer(struct job *job,
 
 	if (!in || in->rank != 2)
 		return REFUSE(error, MH_EFORMAT, "%.100s: %s %.60s"
-				"in_proj_weight (3C, C)", request->layer,
+				"in_proj_weight (3C, C)%s", request->layer,
 				in ? "a wrong number of axes, wanted" : "there is no",
-				job->prefix);
+				job->prefix, in || *job->prefix ? "" :
+				"; --prefix says where in a model it lies");
 	status = layer_create(in->shape[1], request->heads, &job->layer,
 			error);
 	if (!status && (in_bias || out_bias))

@@ -483,8 +483,8 @@ static enum status read_header(struct weights *w, struct error *error)
 	/* refuse a header that cannot be so long */
 	if (length > HEADER_MOST)
 		return REFUSE(error, MH_EFORMAT, "%s: a header of %" PRIu64
-				" bytes, at most %d are allowed", w->path.text, length,
-				HEADER_MOST);
+				" bytes, at most %d are allowed; is it safetensors?",
+				w->path.text, length, HEADER_MOST);
 	if (length > w->size - 8)
 		return REFUSE(error, MH_EFORMAT, "%s: a header of %" PRIu64
 				" bytes, of which the file has %" PRIu64, w->path.text,

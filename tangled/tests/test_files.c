@@ -175,10 +175,10 @@ START_TEST(a_header_longer_than_its_file_is_refused_unread)
 			": a header of 100000000 bytes, of which the file has 2");
 	ck_malformed(scratch_bytes("\x01\xe1\xf5\x05\0\0\0\0{}", 10),
 			": a header of 100000001 bytes, at most 100000000 are"
-			" allowed");
+			" allowed; is it safetensors?");
 	ck_malformed(scratch_bytes("\0\0\0\0\0\0\0\x80{}", 10),
 			": a header of 9223372036854775808 bytes, at most"
-			" 100000000 are allowed");
+			" 100000000 are allowed; is it safetensors?");
 }
 END_TEST
 
