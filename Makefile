@@ -63,7 +63,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures parity snapshots certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures parity variants try exercises snapshots certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -92,7 +92,7 @@ $(BUILD)/book.markup: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-chunks to
 	@mkdir -p $(@D)
 	$(Q)$(NOWEB)/markup -t book.nw $(CHAPTERS) > $@.all
 	$(Q)$(if $(SNAPSHOT),tools/empty-slots,cat) < $@.all > $@.new
-	$(Q)tools/check-chunks $@.new $(EXPECTED)
+	$(Q)tools/check-chunks $(if $(SNAPSHOT),--cut) $@.new $(EXPECTED)
 	@mv $@.new $@
 
 # Two headers are in no chapter: names.h is made from the others, and
@@ -282,6 +282,27 @@ snapshot-%:
 PYTHON ?= python3
 parity: $(BUILD)/multihead published  ## compare 300 layers with live PyTorch (PYTHON=python3), keep records/parity.tsv
 	@BUILD=$(BUILD) $(PYTHON) -B tests/parity
+
+# A variant is tried aside: only what it changes is compiled again.
+# VARIANT_SECONDS and VARIANT_MEGABYTES bound what runs.
+ASIDE = BUILD='$(BUILD)' NOWEB='$(NOWEB)' CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
+        LDLIBS='$(LDLIBS)' CHECK_LIBS='$(CHECK_LIBS)' FILES='$(FILES)' OBJECTS='$(SUITE_OBJ) main.o' \
+        JOBS='$(filter -j%,$(MAKEFLAGS))' ONLY='$(ONLY)'
+NORMAL = $(BUILD)/suite-double $(BUILD)/multihead $(BUILD)/tangled.stamp $(BUILD)/variants.txt
+
+# What the variants say, so that a record can tell whether that has changed.
+$(BUILD)/variants.txt: $(BUILD)/book.markup tools/variant
+	$(Q)tools/variant --text < $< > $@.new
+	@mv $@.new $@
+
+variants: $(NORMAL)  ## try every wrong and every right variant, keep records/variants.tsv; ONLY="a b" tries two
+	@$(ASIDE) tools/variants $(ONLY)
+
+try: $(NORMAL)      ## what one edit changes: EDIT=name of the book's, or FILE=my.nw with chunks of your own
+	@$(ASIDE) tools/try $(if $(FILE),--file '$(FILE)','$(EDIT)') book.nw $(CHAPTERS)
+
+exercises: $(NORMAL)  ## what the answers promise is what happens
+	@$(ASIDE) tools/exercises book.nw $(CHAPTERS)
 
 lint:               ## spelling, shell scripts, traps in the sources
 	@tools/lint book.nw $(CHAPTERS)

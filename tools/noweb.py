@@ -76,6 +76,192 @@ def chunks(markup):
     return found
 
 
+# ---- variants ---------------------------------------------------------------
+
+# <<wrong NAME: TARGET>>: a chunk that stands in for another, in one place.
+VARIANT = re.compile(r"(wrong|right|exercise) ([a-z0-9-]+): (.+)")
+# A definition, or only its head: a name, then parameters, then a brace.
+FUNCTION = re.compile(r"^(?:[A-Za-z_][\w \t*]*[ \t*])?(\w+)\([^;{}]*\)\s*\{",
+                      re.MULTILINE)
+
+
+def code_of(piece):
+    """The text of a piece, in which uses stand as <<name>>."""
+    return "\n".join("".join(part if kind == "text" else f"<<{part}>>"
+                             for kind, part in line) for line in piece.lines)
+
+
+def functions_of(pieces):
+    """The names of the functions that the pieces define."""
+    return {name for piece in pieces
+            for name in FUNCTION.findall(code_of(piece))}
+
+
+def is_variant(name):
+    return VARIANT.fullmatch(name) is not None
+
+
+def used_by(pieces):
+    """For each chunk, the names that it uses."""
+    uses = {}
+    for piece in pieces:
+        uses.setdefault(piece.name, set()).update(
+            part for line in piece.lines for kind, part in line
+            if kind == "use")
+    return uses
+
+
+def reached(uses, roots):
+    """The chunks that the roots use, directly or not, and the roots."""
+    found, ahead = set(), list(roots)
+    while ahead:
+        name = ahead.pop()
+        if name not in found:
+            found.add(name)
+            ahead += uses.get(name, ())
+    return found
+
+
+class Part:
+    """What a variant puts in one place: the pieces of its own text, and the
+    one piece, or the name of the chunk, that they stand in for."""
+
+    def __init__(self, name, target):
+        self.name, self.target = name, target
+        self.pieces, self.replaced = [], None
+
+    def place(self):
+        return f"{self.pieces[0].file}:{self.pieces[0].line}"
+
+    def replaces_piece(self):
+        return isinstance(self.replaced, Chunk)
+
+
+class Variant:
+    def __init__(self, kind, name):
+        self.kind, self.name, self.parts = kind, name, []
+
+    def place(self):
+        return self.parts[0].place()
+
+
+class Variants:
+    """The variants of a book. What is wrong with them is in `problems`. Of a
+    book that was cut, no part is missed."""
+
+    def __init__(self, pieces, cut=False):
+        self.pieces, self.cut, self.problems = pieces, cut, []
+        self.uses = used_by(p for p in pieces if not is_variant(p.name))
+        used = set().union(*self.uses.values()) if self.uses else set()
+        roots = set(self.uses) - used
+        tests = {root for root in roots if root.startswith("[[tests/")}
+        self.roots = roots - tests
+        self.in_tests = reached(self.uses, tests)
+        self.in_book = reached(self.uses, self.roots)
+        self.all = {}
+        for piece in pieces:
+            if is_variant(piece.name):
+                self.add(piece)
+        for variant in self.all.values():
+            for part in variant.parts:
+                self.resolve(part)
+            self.check_overlap(variant)
+
+    def complain(self, part, text):
+        self.problems.append(f"{part.place()}: <<{part.name}>>: {text}")
+
+    def add(self, piece):
+        kind, name, target = VARIANT.fullmatch(piece.name).groups()
+        variant = self.all.setdefault(name, Variant(kind, name))
+        part = next((p for p in variant.parts if p.name == piece.name), None)
+        if not part:
+            part = Part(piece.name, target)
+            variant.parts.append(part)
+        part.pieces.append(piece)
+        if variant.kind != kind:
+            self.complain(part, f"{name} is {variant.kind} at "
+                                f"{variant.place()}")
+
+    def resolve(self, part):
+        """Find what a part stands in for, or complain."""
+        function = re.fullmatch(r"\[\[(\w+)\]\]", part.target)
+        if function:
+            self.resolve_function(part, function[1])
+        elif part.target not in self.uses:
+            if not self.cut:
+                self.complain(part, "there is no chunk of that name")
+        elif part.target in self.in_tests:
+            self.complain(part, "that chunk belongs to the tests")
+        elif part.target in self.roots:
+            self.complain(part, "that is a file; name a chunk in it")
+        elif part.target not in self.in_book:
+            self.complain(part, "no file has that chunk")
+        else:
+            part.replaced = part.target
+
+    def resolve_function(self, part, function):
+        found = [p for p in self.pieces if not is_variant(p.name)
+                 and function in functions_of([p])]
+        ours = [p for p in found if p.name in self.in_book
+                and p.name not in self.in_tests]
+        if len(ours) > 1:
+            self.complain(part, "two chunks define that function, at " +
+                          " and at ".join(f"{p.file}:{p.line}" for p in ours))
+        elif ours:
+            part.replaced = ours[0]
+            for name in sorted(functions_of(ours) - functions_of(part.pieces)):
+                self.complain(part, f"the chunk at {ours[0].file}:"
+                              f"{ours[0].line} defines {name}; so must this")
+        elif found:
+            self.complain(part, "that function belongs to the tests")
+        elif not self.cut:
+            self.complain(part, "no chunk defines that function")
+
+    def check_overlap(self, variant):
+        seen = {}
+        for part in variant.parts:
+            if part.replaces_piece():
+                other = seen.setdefault(id(part.replaced), part)
+                if other is not part:
+                    self.complain(part, "the same chunk is replaced at "
+                                        f"{other.place()}")
+
+    def files(self, variant):
+        """The names of the files that the variant changes."""
+        touched = {part.replaced.name if part.replaces_piece()
+                   else part.replaced for part in variant.parts}
+        return {root.strip("[]") for root in self.roots
+                if touched & reached(self.uses, [root])}
+
+
+def with_variant(markup, variant, pieces):
+    """The markup, a list of lines, in which the variant stands in its place:
+    uses of its targets use it. The text of a piece becomes one such use, and
+    as many empty lines as will keep the count."""
+    names = {part.replaced: part.name for part in variant.parts
+             if not part.replaces_piece()}
+    gone = {id(part.replaced): part.name for part in variant.parts
+            if part.replaces_piece()}
+    own = {part.name for part in variant.parts}
+    number, name, use, lines = -1, None, None, 0
+    for text in markup:
+        word, _, rest = text.rstrip("\n").partition(" ")
+        if word == "@defn":
+            number, name, lines = number + 1, rest, 0
+            use = gone.get(id(pieces[number]))
+        elif word == "@end":
+            name = use = None
+        elif use and word in ("@text", "@use"):
+            continue
+        elif use and word == "@nl":
+            lines += 1
+            if lines == 2:
+                yield f"@use {use}\n"
+        elif word == "@use" and name not in own and rest in names:
+            text = f"@use {names[rest]}\n"
+        yield text
+
+
 def complain(problems):
     """Print the problems, one a line, and exit with status 1 if any."""
     for problem in problems:
