@@ -1,10 +1,6 @@
 /* record.c: made from chapters/90-record.nw; edit it there. */
-#define _DEFAULT_SOURCE
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "record.h"
 
@@ -57,58 +53,26 @@ enum status record_open(struct record *record, const char *path,
 {
 	enum status status = MH_OK;
 
-	*record = (struct record){ stdout, keys_only, path, "" };
-	if (!path)
-		return MH_OK;
-	record->file = NULL;
-	/* refuse to put a record in the place of something else */
-	struct stat old;
-
-	if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
-		return REFUSE(error, MH_EFILE, "%.100s exists and is no file",
-				path);
-	int length = snprintf(record->temporary, sizeof record->temporary,
-			"%s.new", path);
-	if (length >= (int)sizeof record->temporary) {
-		record->temporary[0] = '\0';    /* which is cut, and not ours */
-		return REFUSE(error, MH_EFILE, "%.40s...: name too long",
-				path);
-	}
-	record->file = fopen(record->temporary, "w");
-	if (!record->file) {
-		int cause = errno;
-
-		status = REFUSE(error, MH_EFILE, "cannot write %s: %s",
-				record->temporary, strerror(cause));
-		record->temporary[0] = '\0';    /* it is not ours to remove */
+	*record = (struct record){ .file = stdout, .keys_only = keys_only };
+	if (path) {
+		status = whole_open(&record->whole, path, error);
+		record->file = record->whole.stream;
 	}
 	return status;
 }
 
 enum status record_close(struct record *record, struct error *error)
 {
-	if (!record->path)
-		return MH_OK;
-	bool broken = ferror(record->file);
+	enum status status = MH_OK;
 
-	broken |= fclose(record->file) != 0;
+	if (record->whole.stream)
+		status = whole_close(&record->whole, error);
 	record->file = NULL;
-	if (broken || rename(record->temporary, record->path) != 0) {
-		int cause = errno;
-
-		record_abandon(record);
-		return REFUSE(error, MH_EFILE, "cannot write %s: %s",
-				record->path, strerror(cause));
-	}
-	return MH_OK;
+	return status;
 }
 
 void record_abandon(struct record *record)
 {
-	if (record->path && record->file)
-		fclose(record->file);
-	if (record->temporary[0])
-		remove(record->temporary);
+	whole_abandon(&record->whole);
 	record->file = NULL;
-	record->temporary[0] = '\0';
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "error.h"
+#include "whole.h"
 /* includes of record.h */
 #include "tensor.h"
 
@@ -14,8 +14,7 @@ enum kind { EXACT, VALUE, NOISE };
 struct record {
 	FILE *file;
 	bool keys_only;
-	const char *path;       /* NULL: standard output */
-	char temporary[4096];   /* what is written until it is whole */
+	struct whole whole;     /* unless it goes to standard output */
 };
 
 /* prototypes of record */

@@ -8,6 +8,7 @@ struct layer;                   /* not quite empty, as C demands */
 #include "weights.c"    /* it says what it wants of the system */
 /* files of the float library */
 #include "error.c"
+#include "whole.c"
 #include "tensor.c"
 #include "blas.c"
 #include "workspace.c"

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "weights.h"
+#include "whole.h"
 
 /* private types of weights */
 struct shown { char text[104]; };
@@ -362,26 +363,7 @@ static enum status make_header(const struct weights_tensor tensors[],
 	return status;
 }
 
-static enum status open_beside(const char *path, char **beside,
-		FILE **file, struct error *error)
-{
-	struct shown shown = show(path, SHOWN_TEXT);
-	struct stat old;
-
-	if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
-		return REFUSE(error, MH_EFILE, "%s exists and is no file",
-				shown.text);
-	*beside = malloc(strlen(path) + sizeof ".new");
-	if (!*beside)
-		return REFUSE(error, MH_EMEMORY, "no memory for a name");
-	strcat(strcpy(*beside, path), ".new");
-	*file = fopen(*beside, "wb");
-	if (!*file)
-		return REFUSE(error, MH_EFILE, "cannot write %s.new: %s",
-				shown.text, strerror(errno));
-	return MH_OK;
-}
-
+/* Write the numbers of t, in its own order; false if that fails. */
 static bool put_numbers(struct tensor t, FILE *file)
 {
 	unsigned char block[BLOCK * sizeof(real)];
@@ -663,39 +645,22 @@ enum status weights_write(const char *path,
 		const struct weights_tensor tensors[], size_t count,
 		struct error *error)
 {
-	struct shown shown = show(path, SHOWN_TEXT);
 	size_t length = 0;
-	char *header, *beside = NULL;
-	FILE *file = NULL;
+	char *header;
+	struct whole whole;
 	enum status status = make_header(tensors, count, &header, &length,
 			error);
 
 	if (!status)
-		status = open_beside(path, &beside, &file, error);
+		status = whole_open(&whole, path, error);
 	if (!status) {
-		/* write the file and put it in its place */
-		bool done = fwrite(header, 1, length, file) == length;
+		bool done = fwrite(header, 1, length, whole.stream) == length;
 
+		/* What fails is remembered by the stream. */
 		for (size_t i = 0; i < count && done; i++)
-			done = put_numbers(tensors[i].tensor, file);
-		done = done && fflush(file) == 0 && fsync(fileno(file)) == 0;
-		int cause = errno;
-
-		if (fclose(file) != 0 && done) {
-			done = false;
-			cause = errno;
-		}
-		if (done && rename(beside, path) != 0) {
-			done = false;
-			cause = errno;
-		}
-		if (!done) {
-			remove(beside);
-			status = REFUSE(error, MH_EFILE, "cannot write %s: %s",
-					shown.text, strerror(cause));
-		}
+			done = put_numbers(tensors[i].tensor, whole.stream);
+		status = whole_close(&whole, error);
 	}
-	free(beside);
 	free(header);
 	return status;
 }

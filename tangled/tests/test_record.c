@@ -1,7 +1,10 @@
 /* tests/test_record.c: made from chapters/90-record.nw; edit it there. */
 #define _DEFAULT_SOURCE
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lab.h"
@@ -30,7 +33,7 @@ START_TEST(a_recorded_value_reads_back_as_the_same_double)
 	/* Sixteen digits would not tell this sum from 0.3. */
 	double sum = 0.1 + 0.2, back = 0;
 	char key[32], unit[8], kind[8];
-	struct record record = { tmpfile(), false, NULL, "" };
+	struct record record = { .file = tmpfile() };
 
 	ck_assert_ptr_nonnull(record.file);
 	RECORD(&record, VALUE, "nats", sum, "a.%d.last", 7);
@@ -72,8 +75,56 @@ START_TEST(an_abandoned_record_leaves_the_old_one_alone)
 	fclose(file);
 	remove(path);
 	ck_assert_msg(strncmp(line, "answer\t41\t", 10) == 0, "%s", line);
-	snprintf(temporary, sizeof temporary, "%s.new", path);
+	snprintf(temporary, sizeof temporary, "%s.%ld.new", path,
+			(long)getpid());
 	ck_assert_int_ne(access(temporary, F_OK), 0);
+}
+END_TEST
+
+START_TEST(nothing_beside_the_goal_is_overwritten)
+{
+	char path[] = "/tmp/whole-XXXXXX", beside[64], link[64];
+	int descriptor = mkstemp(path);
+	struct whole whole;
+
+	ck_assert_int_ge(descriptor, 0);
+	close(descriptor);
+	snprintf(beside, sizeof beside, "%s.%ld.new", path, (long)getpid());
+	ck_assert_int_eq(symlink(path, beside), 0);
+	ck_assert_int_eq(whole_open(&whole, path, NULL), MH_EFILE);
+	whole_abandon(&whole);
+	ck_assert_int_gt(readlink(beside, link, sizeof link), 0);
+	remove(beside);
+	ck_ok(whole_open(&whole, path, NULL));
+	whole_abandon(&whole);
+	whole_abandon(&whole);
+	ck_assert_int_ne(access(beside, F_OK), 0);
+	remove(path);
+}
+END_TEST
+
+START_TEST(a_file_that_grows_too_large_leaves_the_old_one)
+{
+	char path[] = "/tmp/whole-XXXXXX", sentence[96];
+	int descriptor = mkstemp(path);
+	struct rlimit limit = { 4096, 4096 };
+	struct whole whole;
+	struct stat facts;
+
+	ck_assert_int_ge(descriptor, 0);
+	ck_assert_int_eq(write(descriptor, "old", 3), 3);
+	close(descriptor);
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	ck_ok(whole_open(&whole, path, NULL));
+	for (int i = 0; i < 5000; i++)
+		putc('x', whole.stream);
+	snprintf(sentence, sizeof sentence, "cannot write %s: File too"
+			" large", path);
+	ck_refused(whole_close(&whole, &error), MH_EFILE, sentence);
+	ck_assert_int_eq(stat(path, &facts), 0);
+	ck_assert_int_eq((int)facts.st_size, 3);
+	remove(path);
 }
 END_TEST
 
@@ -92,10 +143,9 @@ START_TEST(a_folder_that_does_not_exist_is_refused_by_name)
 	memset(name, 'x', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
 	ck_assert_int_eq(record_open(&record, name, false, NULL), MH_EFILE);
-	ck_assert_str_eq(record.temporary, "");
 	record_abandon(&record);
 	ck_refused(record_open(&record, "/nowhere/at/all", false, &error),
-			MH_EFILE, "cannot write /nowhere/at/all.new: "
+			MH_EFILE, "cannot write /nowhere/at/all: "
 			"No such file or directory");
 	record_abandon(&record);
 }
@@ -124,6 +174,9 @@ void record_suite(Suite *suite)
 			a_recorded_value_reads_back_as_the_same_double);
 	tcase_add_test(record,
 			an_abandoned_record_leaves_the_old_one_alone);
+	tcase_add_test(record, nothing_beside_the_goal_is_overwritten);
+	tcase_add_test(record,
+			a_file_that_grows_too_large_leaves_the_old_one);
 	tcase_add_test(record,
 			a_folder_that_does_not_exist_is_refused_by_name);
 	tcase_add_test(record,

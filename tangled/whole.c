@@ -1,0 +1,83 @@
+/* whole.c: made from chapters/90-record.nw; edit it there. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "whole.h"
+
+/* functions of whole */
+enum status whole_open(struct whole *whole, const char *path,
+		struct error *error)
+{
+	const size_t room = strlen(path) + 32;
+	struct stat old;
+	int file;
+
+	*whole = (struct whole){ .path = path };
+	if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
+		return REFUSE(error, MH_EFILE, "%.100s exists and is no file",
+				path);
+	whole->beside = malloc(room);
+	if (!whole->beside)
+		return REFUSE(error, MH_EMEMORY, "no memory for a name");
+	snprintf(whole->beside, room, "%s.%ld.new", path, (long)getpid());
+	file = open(whole->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			0666);
+	if (file >= 0)
+		whole->stream = fdopen(file, "wb");
+	if (!whole->stream) {
+		/* refuse a file that cannot be made */
+		int cause = errno;
+
+		if (file >= 0) {
+			close(file);
+			remove(whole->beside);
+		}
+		free(whole->beside);
+		*whole = (struct whole){ 0 };
+		return REFUSE(error, MH_EFILE, "cannot write %.100s: %s", path,
+				strerror(cause));
+	}
+	return MH_OK;
+}
+
+enum status whole_close(struct whole *whole, struct error *error)
+{
+	FILE *stream = whole->stream;
+	bool done = !ferror(stream) && fflush(stream) == 0 &&
+			fsync(fileno(stream)) == 0;
+	int cause = errno;
+
+	whole->stream = NULL;
+	if (fclose(stream) != 0 && done) {
+		done = false;
+		cause = errno;
+	}
+	if (done && rename(whole->beside, whole->path) != 0) {
+		done = false;
+		cause = errno;
+	}
+	const char *path = whole->path;
+
+	if (!done)
+		remove(whole->beside);
+	free(whole->beside);
+	*whole = (struct whole){ 0 };
+	return done ? MH_OK : REFUSE(error, MH_EFILE,
+			"cannot write %.100s: %s", path, strerror(cause));
+}
+
+void whole_abandon(struct whole *whole)
+{
+	if (whole->stream)
+		fclose(whole->stream);
+	if (whole->beside)
+		remove(whole->beside);
+	free(whole->beside);
+	*whole = (struct whole){ 0 };
+}
