@@ -224,15 +224,16 @@ figures: $(FIGURES:%=$(BUILD)/figures/%.tex)  ## draw the figures from the recor
 # ---- weave ------------------------------------------------------------------
 
 # Each stage writes a file of its own, for in a pipe only the last may fail.
-$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/prettify tools/split
+$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variants tools/prettify tools/split
 	$(call say,weave,$(BUILD)/tex)
 	@mkdir -p $(BUILD)/tex
 	$(Q)$(NOWEB)/finduses < $< > $(BUILD)/weave.1
 	$(Q)tools/uses-in-code < $(BUILD)/weave.1 > $(BUILD)/weave.2
 	$(Q)$(NOWEB)/noidx -delay < $(BUILD)/weave.2 > $(BUILD)/weave.3
-	$(Q)$(NOWEB)/totex -delay < $(BUILD)/weave.3 > $(BUILD)/weave.4
-	$(Q)tools/prettify < $(BUILD)/weave.4 > $(BUILD)/weave.5
-	$(Q)tools/split $(BUILD)/tex < $(BUILD)/weave.5
+	$(Q)tools/mark-variants < $(BUILD)/weave.3 > $(BUILD)/weave.4
+	$(Q)$(NOWEB)/totex -delay < $(BUILD)/weave.4 > $(BUILD)/weave.5
+	$(Q)tools/prettify < $(BUILD)/weave.5 > $(BUILD)/weave.6
+	$(Q)tools/split $(BUILD)/tex < $(BUILD)/weave.6
 	@touch $@
 
 # Measured values and claims become TeX; a false claim stops here. The record of
