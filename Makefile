@@ -236,14 +236,20 @@ $(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variant
 	$(Q)tools/split $(BUILD)/tex < $(BUILD)/weave.6
 	@touch $@
 
+# What the variants say, so that a record can tell whether that has changed.
+$(BUILD)/variants.txt: $(BUILD)/book.markup tools/variant
+	$(Q)tools/variant --text < $< > $@.new
+	@mv $@.new $@
+
 # Measured values and claims become TeX; a false claim stops here. The record of
 # a long run was kept, and the page says how old it is and whether the code has
 # changed since.
 BIND = code=$$(tools/code-hash $(BUILD)/tangled) && \
+       suite=$$(tools/code-hash --suite $(BUILD)/tangled $(BUILD)/variants.txt) && \
        tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex \
-       --code "$$code" $(RECORDS) -- book.nw $(CHAPTERS)
-$(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) $(BUILD)/sources tools/numbers tools/noweb.py \
-                        $(BUILD)/claims $(BUILD)/kept tools/code-hash $(BUILD)/tangled.stamp
+       --code "$$code" --suite "$$suite" $(RECORDS) -- book.nw $(CHAPTERS)
+$(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) $(BUILD)/sources tools/numbers tools/noweb.py tools/record.py \
+                        $(BUILD)/claims $(BUILD)/kept tools/code-hash $(BUILD)/tangled.stamp $(BUILD)/variants.txt
 	$(call say,bind,numbers to the record)
 	@mkdir -p $(BUILD)/tex
 	$(Q)$(BIND)
@@ -290,11 +296,6 @@ ASIDE = BUILD='$(BUILD)' NOWEB='$(NOWEB)' CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS=
         LDLIBS='$(LDLIBS)' CHECK_LIBS='$(CHECK_LIBS)' FILES='$(FILES)' OBJECTS='$(SUITE_OBJ) main.o' \
         JOBS='$(filter -j%,$(MAKEFLAGS))' ONLY='$(ONLY)'
 NORMAL = $(BUILD)/suite-double $(BUILD)/multihead $(BUILD)/tangled.stamp $(BUILD)/variants.txt
-
-# What the variants say, so that a record can tell whether that has changed.
-$(BUILD)/variants.txt: $(BUILD)/book.markup tools/variant
-	$(Q)tools/variant --text < $< > $@.new
-	@mv $@.new $@
 
 variants: $(NORMAL)  ## try every wrong and every right variant, keep records/variants.tsv; ONLY="a b" tries two
 	@$(ASIDE) tools/variants $(ONLY)
