@@ -224,25 +224,32 @@ figures: $(FIGURES:%=$(BUILD)/figures/%.tex)  ## draw the figures from the recor
 # ---- weave ------------------------------------------------------------------
 
 # Each stage writes a file of its own, for in a pipe only the last may fail.
-$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/prettify tools/split
+$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variants tools/prettify tools/split
 	$(call say,weave,$(BUILD)/tex)
 	@mkdir -p $(BUILD)/tex
 	$(Q)$(NOWEB)/finduses < $< > $(BUILD)/weave.1
 	$(Q)tools/uses-in-code < $(BUILD)/weave.1 > $(BUILD)/weave.2
 	$(Q)$(NOWEB)/noidx -delay < $(BUILD)/weave.2 > $(BUILD)/weave.3
-	$(Q)$(NOWEB)/totex -delay < $(BUILD)/weave.3 > $(BUILD)/weave.4
-	$(Q)tools/prettify < $(BUILD)/weave.4 > $(BUILD)/weave.5
-	$(Q)tools/split $(BUILD)/tex < $(BUILD)/weave.5
+	$(Q)tools/mark-variants < $(BUILD)/weave.3 > $(BUILD)/weave.4
+	$(Q)$(NOWEB)/totex -delay < $(BUILD)/weave.4 > $(BUILD)/weave.5
+	$(Q)tools/prettify < $(BUILD)/weave.5 > $(BUILD)/weave.6
+	$(Q)tools/split $(BUILD)/tex < $(BUILD)/weave.6
 	@touch $@
+
+# What the variants say, so that a record can tell whether that has changed.
+$(BUILD)/variants.txt: $(BUILD)/book.markup tools/variant
+	$(Q)tools/variant --text < $< > $@.new
+	@mv $@.new $@
 
 # Measured values and claims become TeX; a false claim stops here. The record of
 # a long run was kept, and the page says how old it is and whether the code has
 # changed since.
 BIND = code=$$(tools/code-hash $(BUILD)/tangled) && \
+       suite=$$(tools/code-hash --suite $(BUILD)/tangled $(BUILD)/variants.txt) && \
        tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex \
-       --code "$$code" $(RECORDS) -- book.nw $(CHAPTERS)
-$(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) $(BUILD)/sources tools/numbers tools/noweb.py \
-                        $(BUILD)/claims $(BUILD)/kept tools/code-hash $(BUILD)/tangled.stamp
+       --code "$$code" --suite "$$suite" $(RECORDS) -- book.nw $(CHAPTERS)
+$(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) $(BUILD)/sources tools/numbers tools/noweb.py tools/record.py \
+                        $(BUILD)/claims $(BUILD)/kept tools/code-hash $(BUILD)/tangled.stamp $(BUILD)/variants.txt
 	$(call say,bind,numbers to the record)
 	@mkdir -p $(BUILD)/tex
 	$(Q)$(BIND)
@@ -284,19 +291,15 @@ parity: $(BUILD)/multihead published  ## compare 300 layers with live PyTorch (P
 	@BUILD=$(BUILD) $(PYTHON) -B tests/parity
 
 # A variant is tried aside: only what it changes is compiled again.
-# VARIANT_SECONDS and VARIANT_MEGABYTES bound what runs.
+# VARIANT_SECONDS and VARIANT_MEGABYTES bound what runs. With KEEP= nothing is kept.
+KEEP  ?= records/variants.tsv
 ASIDE = BUILD='$(BUILD)' NOWEB='$(NOWEB)' CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
         LDLIBS='$(LDLIBS)' CHECK_LIBS='$(CHECK_LIBS)' FILES='$(FILES)' OBJECTS='$(SUITE_OBJ) main.o' \
-        JOBS='$(filter -j%,$(MAKEFLAGS))' ONLY='$(ONLY)'
+        JOBS='$(filter -j%,$(MAKEFLAGS))' ONLY='$(ONLY)' KEEP='$(KEEP)'
 NORMAL = $(BUILD)/suite-double $(BUILD)/multihead $(BUILD)/tangled.stamp $(BUILD)/variants.txt
 
-# What the variants say, so that a record can tell whether that has changed.
-$(BUILD)/variants.txt: $(BUILD)/book.markup tools/variant
-	$(Q)tools/variant --text < $< > $@.new
-	@mv $@.new $@
-
 variants: $(NORMAL)  ## try every wrong and every right variant, keep records/variants.tsv; ONLY="a b" tries two
-	@$(ASIDE) tools/variants $(ONLY)
+	@$(ASIDE) tools/variants
 
 try: $(NORMAL)      ## what one edit changes: EDIT=name of the book's, or FILE=my.nw with chunks of your own
 	@$(ASIDE) tools/try $(if $(FILE),--file '$(FILE)','$(EDIT)') book.nw $(CHAPTERS)

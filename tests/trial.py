@@ -15,7 +15,8 @@ GOLDEN = os.path.join(ROOT, "tests/golden/lab-output.txt")
 NOT_SOURCES = {".git", "build", "book.pdf", BUILD, PDF}
 # What the make above may have set must not reach the makes in the copies.
 FOREIGN = re.compile("MAKE.*|MFLAGS|BUILD|PDF|TANGLED|CHAPTERS?|CLAIMS|SNAPSHOT"
-                     "|NOWEB|CC|CFLAGS|LDFLAGS|LDLIBS|V|CK_.*")
+                     "|NOWEB|CC|CFLAGS|LDFLAGS|LDLIBS|V|CK_.*"
+                     "|EDIT|FILE|ONLY|KEEP|JOBS|VARIANT_.*")
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if not FOREIGN.fullmatch(name)}
 

@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def output_of(*command):
     """What a command prints, or nothing if it fails or does not exist."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True,
-                              stderr=subprocess.DEVNULL, check=True)
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""
     return done.stdout.strip()
@@ -38,19 +39,17 @@ class Record:
         self.lines.append(f"{self.name}.{key}\t{text}\t{unit}\t{kind}\t"
                           f"{self.program}:{line}\n")
 
-    def add_origin(self, command):
-        """When, where, and with what."""
+    def add_origin(self, command, code):
+        """When, where, and with what; code stands for that of the library."""
         commit = output_of("git", "rev-parse", "--short", "HEAD") or "unknown"
         # The record itself is what a run changes.
         if output_of("git", "status", "--porcelain", "--", ".", ":!records"):
             commit += ", with changes"
         today = datetime.datetime.now(datetime.timezone.utc).date()
-        build = os.environ.get("BUILD") or "build"
         line = sys._getframe(1).f_lineno
         for key, text in (("date", today.isoformat()), ("commit", commit),
                           ("machine", machine()), ("command", command),
-                          ("code", output_of("tools/code-hash",
-                                             os.path.join(build, "tangled")))):
+                          ("code", code)):
             self.lines.append(f"{self.name}.{key}\t{text}\t1\ttext\t"
                               f"{self.program}:{line}\n")
 
