@@ -37,7 +37,7 @@ static bool layout(struct tensor t, CBLAS_TRANSPOSE *turn, size_t *step)
 }
 
 /* out = a b + keep out; an out that is not kept is not read. */
-static enum status multiply(struct tensor a, struct tensor b, real keep,
+static enum status run_gemm(struct tensor a, struct tensor b, real keep,
 		struct tensor out, struct error *error)
 {
 	CBLAS_TRANSPOSE turn_a, turn_b, turn_out;
@@ -74,12 +74,12 @@ static enum status multiply(struct tensor a, struct tensor b, real keep,
 enum status blas_product(struct tensor a, struct tensor b,
 		struct tensor out, struct error *error)
 {
-	return multiply(a, b, 0, out, error);
+	return run_gemm(a, b, 0, out, error);
 }
 /* more functions of blas */
 
 enum status blas_add_product(struct tensor a, struct tensor b,
 		struct tensor out, struct error *error)
 {
-	return multiply(a, b, 1, out, error);
+	return run_gemm(a, b, 1, out, error);
 }

@@ -12,33 +12,37 @@ static void add_rows(struct tensor rows, struct tensor bias)
 		tensor_add(tensor_slice(rows, 0, t), bias);
 }
 
+/* What gradient_head is given has the shapes of a head. */
+static enum status expect_head(struct projections p, struct tensor x,
+		struct tensor weights, struct tensor dout, struct tensor dx,
+		struct error *error)
+{
+	const size_t square[] = { x.shape[0], x.shape[0] };
+	const size_t narrow[] = { x.shape[0], p.query.shape[0] };
+	enum status status = tensor_expect(weights, "weights", 2, square,
+			error);
+
+	if (!status)
+		status = tensor_expect(dout, "dout", 2, narrow, error);
+	if (!status)
+		status = tensor_expect(dx, "dx", 2, x.shape, error);
+	return status;
+}
+
+/* All shapes are those of the forward pass, and dx can be written. */
 static enum status check_backward(const struct layer *layer,
 		struct tensor x, const struct forward *seen, struct tensor dy,
 		struct tensor dx, struct error *error)
 {
-	/* dx is a result as the output was one: no element twice. */
 	struct forward result = { dx, seen->weights, seen->concat };
 	enum status status = layer_expect(layer, x, &result, "dx", error);
 
 	if (!status)
 		status = tensor_expect(dy, "dy", 3, x.shape, error);
+	if (!status && tensor_overlaps_itself(dx))
+		status = REFUSE(error, MH_ESHAPE,
+				"dx has a stride of 0 along an axis");
 	return status;
-}
-
-/* t (B,T,n) as a matrix (B T, n), copied if it is not contiguous. */
-static enum status as_rows(struct tensor t, struct tensor *rows,
-		struct workspace *workspace, struct error *error)
-{
-	struct tensor copy;
-	enum status status = MH_OK;
-
-	if (!tensor_is_contiguous(t)) {
-		status = workspace_take(workspace, t.rank, t.shape, &copy,
-				error);
-		if (!status)
-			t = tensor_contiguous(t, copy.data);
-	}
-	return status ? status : tensor_merge(t, 0, rows, error);
 }
 
 /* Back through the output projection: dz (B,T,C) from the workspace. */
@@ -51,9 +55,9 @@ static enum status unmix_packed(const struct layer *layer,
 			error);
 
 	if (!status)
-		status = as_rows(concat, &z, workspace, error);
+		status = layer_rows(concat, &z, workspace, error);
 	if (!status)
-		status = as_rows(dy, &dout, workspace, error);
+		status = layer_rows(dy, &dout, workspace, error);
 	if (!status)
 		status = tensor_merge(*dz, 0, &rows, error);
 	if (!status)
@@ -188,7 +192,7 @@ static enum status unproject_packed(const struct layer *layer,
 
 	/* see the tokens as rows */
 	if (!status)
-		status = as_rows(x, &tokens, workspace, error);
+		status = layer_rows(x, &tokens, workspace, error);
 	if (!status)
 		status = tensor_merge(dqkv, 0, &dproduct, error);
 	if (!status)
@@ -222,9 +226,14 @@ enum status gradient_project(struct tensor x, struct tensor weight,
 		struct tensor dy, struct tensor dweight, struct tensor dbias,
 		struct tensor dx, struct error *error)
 {
-	enum status status = tensor_add_product(tensor_swap(dy, 0, 1), x,
-			dweight, error);
+	enum status status = MH_OK;
 
+	if (dbias.data)
+		status = tensor_expect(dbias, "the gradient of a bias", 1,
+				weight.shape, error);
+	if (!status)
+		status = tensor_add_product(tensor_swap(dy, 0, 1), x, dweight,
+				error);
 	if (!status)
 		status = tensor_add_product(dy, weight, dx, error);
 	if (!status)
@@ -291,7 +300,8 @@ enum status gradient_head(struct projections projections,
 {
 	struct workspace_mark mark = workspace_mark(workspace);
 	struct tensor q, k, v, dq, dk, dv, ds;
-	enum status status = MH_OK;
+	enum status status = expect_head(projections, x, weights, dout,
+			dx, error);
 
 	/* borrow room for a head and its gradients */
 	const size_t square[] = { x.shape[0], x.shape[0] };
@@ -345,8 +355,9 @@ enum status layer_backward_loop(const struct layer *layer,
 	struct tensor dz;
 	enum status status = check_backward(layer, x, seen, dy, dx, error);
 
-	if (!status)
-		status = workspace_take(workspace, 2, x.shape + 1, &dz, error);
+	if (status || tensor_is_empty(x))
+		return status;
+	status = workspace_take(workspace, 2, x.shape + 1, &dz, error);
 	for (size_t b = 0; b < x.shape[0] && !status; b++) {
 		tensor_fill(dz, 0);
 		status = gradient_project(tensor_slice(seen->concat, 0, b),
@@ -376,12 +387,14 @@ enum status layer_backward_packed(const struct layer *layer,
 	struct tensor qkv, dqkv, dz;
 	enum status status = check_backward(layer, x, seen, dy, dx, error);
 
-	if (!status && !tensor_is_contiguous(dx))
-		status = REFUSE(error, MH_ESHAPE, "the packed path writes a"
-				" contiguous dx only");
-	if (!status)
-		status = unmix_packed(layer, seen->concat, dy, &dz, workspace,
-				error);
+	if (status || tensor_is_empty(x))
+		return status;
+	if (!tensor_is_contiguous(seen->weights) ||
+			!tensor_is_contiguous(dx))
+		return REFUSE(error, MH_ESHAPE, "the packed path reads"
+				" contiguous weights and writes a contiguous dx");
+	status = unmix_packed(layer, seen->concat, dy, &dz, workspace,
+			error);
 	if (!status)
 		status = layer_project(layer, x, &qkv, workspace, error);
 	if (!status)

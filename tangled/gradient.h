@@ -46,19 +46,20 @@ enum status gradient_head(struct projections projections,
  * pass has left it; dy (B,T,C), the gradient of the output. Sets dx
  * (B,T,C), which overlaps nothing else; adds to the gradient of every
  * parameter of the heads in the slots, of out_proj and of the biases.
- * MH_ESHAPE if shapes do not fit or a slot is empty, MH_EMEMORY if the
- * workspace cannot grow; on MH_ESHAPE nothing has been written. B or T
- * may be 0. Two calls on one layer must not run at the same time, since
- * both would add to its gradients. */
+ * MH_ESHAPE if shapes do not fit or a slot is empty; nothing has been
+ * written then. MH_EMEMORY if the workspace cannot grow; then some
+ * gradients may have been added. B or T may be 0. Two calls on one
+ * layer must not run at the same time, since both would add to its
+ * gradients. */
 enum status layer_backward_loop(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *seen,
 		struct tensor dy, struct tensor dx,
 		struct workspace *workspace, struct error *error);
 
 /* What layer_backward_loop computes, by products over all heads and by
- * BLAS; it agrees with the loop within rounding. dx must be contiguous.
- * Returns what the loop returns, and MH_ESIZE if a size exceeds the
- * integers of BLAS. */
+ * BLAS; it agrees with the loop within rounding. The weights that were
+ * seen, and dx, must be contiguous. Returns what the loop returns, and
+ * MH_ESIZE if a size exceeds the integers of BLAS. */
 enum status layer_backward_packed(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *seen,
 		struct tensor dy, struct tensor dx,

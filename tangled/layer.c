@@ -8,6 +8,18 @@
 #include "blas.h"
 
 /* private functions of layer */
+static enum status check_forward(const struct layer *layer,
+		struct tensor x, const struct forward *result,
+		struct error *error)
+{
+	if (tensor_overlaps_itself(result->output) ||
+			tensor_overlaps_itself(result->weights) ||
+			tensor_overlaps_itself(result->concat))
+		return REFUSE(error, MH_ESHAPE,
+				"a result has a stride of 0 along an axis");
+	return layer_expect(layer, x, result, "output", error);
+}
+
 static enum status check_contiguous(const struct forward *result,
 		struct error *error)
 {
@@ -89,6 +101,17 @@ static enum status merge_packed(const struct layer *layer,
 	return status;
 }
 
+/* Is the head stored in the layer, in whatever slot it stands? */
+static bool is_own(const struct layer *layer, const struct head *head)
+{
+	for (size_t h = 0; h < layer->heads; h++)
+		if (head == &layer->own[h])
+			return true;
+	return false;
+}
+
+/* The three biases of a head, and their gradients, are there and have
+ * the layer's head width. */
 static enum status expect_biases(const struct layer *layer,
 		const struct head *head, struct error *error)
 {
@@ -109,6 +132,8 @@ static enum status expect_biases(const struct layer *layer,
 	return status;
 }
 
+/* Put the biases of a head into the registry, under the names of the
+ * slot. */
 static enum status enter_biases(struct layer *layer, size_t slot,
 		struct head *head, struct error *error)
 {
@@ -125,6 +150,13 @@ static enum status enter_biases(struct layer *layer, size_t slot,
 				error);
 	}
 	return status;
+}
+
+/* Has the head any bias? */
+static bool has_biases(const struct head *head)
+{
+	return head->query_bias.value.data || head->key_bias.value.data ||
+			head->value_bias.value.data;
 }
 
 /* The biases of all heads as one vector (3C), in the order of
@@ -233,8 +265,7 @@ enum status layer_enter(struct layer *layer, size_t slot,
 	/* expect the biases of the head, if the layer has any */
 	if (!status && layer->bias_memory)
 		status = expect_biases(layer, head, error);
-	if (!status && !layer->bias_memory && (head->query_bias.value.data ||
-			head->key_bias.value.data || head->value_bias.value.data))
+	if (!status && !layer->bias_memory && has_biases(head))
 		status = REFUSE(error, MH_ESHAPE, "a head with biases in a layer"
 				" that has none");
 	for (int i = 0; i < 3 && !status; i++) {
@@ -369,9 +400,10 @@ enum status layer_forward_loop(const struct layer *layer,
 		struct error *error)
 {
 	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
-	enum status status = layer_expect(layer, x, result, "output",
-			error);
+	enum status status = check_forward(layer, x, result, error);
 
+	if (status || tensor_is_empty(x))
+		return status;
 	for (size_t b = 0; b < x.shape[0] && !status; b++) {
 		/* run every head on one example */
 		for (size_t h = 0; h < layer->heads && !status; h++) {
@@ -415,15 +447,6 @@ enum status forward_take(const struct layer *layer, struct tensor x,
 	return status;
 }
 
-/* Would writing one element of t change another? */
-static bool overlaps_itself(struct tensor t)
-{
-	for (int axis = 0; axis < t.rank; axis++)
-		if (t.shape[axis] > 1 && t.stride[axis] == 0)
-			return true;
-	return false;
-}
-
 enum status layer_expect(const struct layer *layer, struct tensor x,
 		const struct forward *result, const char *name,
 		struct error *error)
@@ -435,15 +458,16 @@ enum status layer_expect(const struct layer *layer, struct tensor x,
 	if (x.rank != 3 || x.shape[2] != layer->width)
 		return REFUSE(error, MH_ESHAPE, "x has shape %s, wanted"
 				" (B, T, %zu)", tensor_shape(x).text, layer->width);
-	for (size_t h = 0; h < layer->heads; h++)
+	for (size_t h = 0; h < layer->heads; h++) {
 		if (!layer->head[h])
 			return REFUSE(error, MH_ESHAPE, "slot %zu holds no head",
 					h);
-	if (overlaps_itself(result->output) ||
-			overlaps_itself(result->weights) ||
-			overlaps_itself(result->concat))
-		return REFUSE(error, MH_ESHAPE,
-				"a result has a stride of 0 along an axis");
+		/* refuse a head whose biases are not as the layer's */
+		if (has_biases(layer->head[h]) != (layer->bias_memory != NULL))
+			return REFUSE(error, MH_ESHAPE, "slot %zu holds a head %s biases,"
+					" unlike its layer", h, layer->bias_memory ? "without" :
+					"with");
+	}
 	status = tensor_expect(result->output, name, 3, x.shape, error);
 	if (!status)
 		status = tensor_expect(result->concat, "concat", 3, x.shape,
@@ -520,11 +544,12 @@ enum status layer_forward_packed(const struct layer *layer,
 {
 	struct workspace_mark mark = workspace_mark(workspace);
 	struct tensor qkv, heads;
-	enum status status = layer_expect(layer, x, result, "output",
-			error);
+	enum status status = check_forward(layer, x, result, error);
 
 	if (!status)
 		status = check_contiguous(result, error);
+	if (status || tensor_is_empty(x))
+		return status;
 	if (!status)
 		status = layer_project(layer, x, &qkv, workspace, error);
 	if (!status)
@@ -536,23 +561,33 @@ enum status layer_forward_packed(const struct layer *layer,
 	return status;
 }
 
+enum status layer_rows(struct tensor t, struct tensor *rows,
+		struct workspace *workspace, struct error *error)
+{
+	struct tensor copy;
+	enum status status = MH_OK;
+
+	if (!tensor_is_contiguous(t)) {
+		status = workspace_take(workspace, t.rank, t.shape, &copy,
+				error);
+		if (!status)
+			t = tensor_contiguous(t, copy.data);
+	}
+	return status ? status : tensor_merge(t, 0, rows, error);
+}
+
 enum status layer_project(const struct layer *layer, struct tensor x,
 		struct tensor *qkv, struct workspace *workspace,
 		struct error *error)
 {
 	const size_t wide[] = { x.shape[0], x.shape[1], 3 * layer->width };
-	struct tensor stacked, biases, copy, tokens, projected;
+	struct tensor stacked, biases, tokens, projected;
 	enum status status = layer_stack(layer, &stacked, workspace, error);
 
 	if (!status)
 		status = workspace_take(workspace, 3, wide, qkv, error);
-	if (!status && !tensor_is_contiguous(x)) {
-		status = workspace_take(workspace, 3, x.shape, &copy, error);
-		if (!status)
-			x = tensor_contiguous(x, copy.data);
-	}
 	if (!status)
-		status = tensor_merge(x, 0, &tokens, error);
+		status = layer_rows(x, &tokens, workspace, error);
 	if (!status)
 		status = tensor_merge(*qkv, 0, &projected, error);
 	/* project all tokens into all roles of all heads */
@@ -586,7 +621,7 @@ enum status layer_add_biases(struct layer *layer, struct error *error)
 	if (layer->bias_memory)
 		return REFUSE(error, MH_ESHAPE, "the layer has biases already");
 	for (size_t h = 0; h < H && !status; h++)
-		if (layer->head[h] && layer->head[h] != &layer->own[h])
+		if (layer->head[h] && !is_own(layer, layer->head[h]))
 			status = expect_biases(layer, layer->head[h], error);
 	if (status)
 		return status;

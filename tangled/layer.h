@@ -116,10 +116,9 @@ enum status layer_forward_loop(const struct layer *layer,
 /* The numbers of a head, as its projections want them. */
 struct projections head_values(const struct head *head);
 
-/* MH_OK if x and result have the shapes of a forward pass, every slot
- * holds a head, and no element of a result stands in two places;
- * otherwise MH_ESHAPE and a sentence in which the output is called by
- * name. */
+/* MH_OK if x and result have the shapes of a forward pass and every
+ * slot holds a head that fits the layer; otherwise MH_ESHAPE and a
+ * sentence in which the output is called by name. */
 enum status layer_expect(const struct layer *layer, struct tensor x,
 		const struct forward *result, const char *name,
 		struct error *error);
@@ -153,6 +152,11 @@ enum status layer_forward_packed(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *result,
 		struct workspace *workspace, struct error *error);
 
+/* t (B,T,n) as a matrix (B T, n), copied into the workspace if it is
+ * not contiguous. MH_EMEMORY if that cannot grow. */
+enum status layer_rows(struct tensor t, struct tensor *rows,
+		struct workspace *workspace, struct error *error);
+
 /* qkv (B,T,3C), from the workspace: all projections of x (B,T,C).
  * Returns what layer_forward_packed returns. */
 enum status layer_project(const struct layer *layer, struct tensor x,
@@ -171,9 +175,10 @@ static inline struct tensor of_head(struct tensor t, size_t b, size_t h)
 
 /* Give a layer biases, all zero, and enter them in its registry:
  * "out_proj.bias", and "heads.0.query.bias" and so on for the heads in
- * its slots. MH_ESHAPE if it has biases already or a slot holds a head
- * that has none, MH_EMEMORY if there is no room; the layer is then what
- * it was. */
+ * its slots. Entries that registry_find has given before are no longer
+ * there. MH_ESHAPE if it has biases already or a slot holds somebody
+ * else's head without any, MH_EMEMORY if there is no room; the layer is
+ * then what it was. */
 enum status layer_add_biases(struct layer *layer, struct error *error);
 
 /* The gradients of a head, one for each of its projections. */

@@ -29,6 +29,29 @@ static real dot_product(struct tensor a, size_t i, struct tensor b,
 	}
 	return sum;
 }
+
+/* out = a b, or out = out + a b. */
+static enum status multiply(struct tensor a, struct tensor b, bool add,
+		struct tensor out, struct error *error)
+{
+	/* refuse matrices whose product does not fit */
+	if (a.rank != 2 || b.rank != 2 || out.rank != 2)
+		return REFUSE(error, MH_ESHAPE, "a product takes matrices, got"
+				" ranks %d, %d and %d", a.rank, b.rank, out.rank);
+	if (a.shape[1] != b.shape[0])
+		return REFUSE(error, MH_ESHAPE, "(%zu, %zu) times (%zu, %zu):"
+				" the inner lengths differ", a.shape[0], a.shape[1],
+				b.shape[0], b.shape[1]);
+	if (out.shape[0] != a.shape[0] || out.shape[1] != b.shape[1])
+		return REFUSE(error, MH_ESHAPE, "the product is (%zu, %zu),"
+				" the result has (%zu, %zu)", a.shape[0], b.shape[1],
+				out.shape[0], out.shape[1]);
+	for (size_t i = 0; i < out.shape[0]; i++)
+		for (size_t j = 0; j < out.shape[1]; j++)
+			AT(out, i, j) = (add ? AT(out, i, j) : 0) +
+					dot_product(a, i, b, j);
+	return MH_OK;
+}
 /* functions of tensor */
 real tensor_distance(struct tensor a, struct tensor b)
 {
@@ -150,6 +173,14 @@ bool tensor_is_empty(struct tensor t)
 	return false;
 }
 
+bool tensor_overlaps_itself(struct tensor t)
+{
+	for (int axis = 0; axis < t.rank; axis++)
+		if (t.shape[axis] > 1 && t.stride[axis] == 0)
+			return true;
+	return false;
+}
+
 bool tensor_is_contiguous(struct tensor t)
 {
 	struct tensor model = tensor_view(t.data, t.rank, t.shape);
@@ -163,22 +194,7 @@ bool tensor_is_contiguous(struct tensor t)
 enum status tensor_product(struct tensor a, struct tensor b,
 		struct tensor out, struct error *error)
 {
-	/* refuse matrices whose product does not fit */
-	if (a.rank != 2 || b.rank != 2 || out.rank != 2)
-		return REFUSE(error, MH_ESHAPE, "a product takes matrices, got"
-				" ranks %d, %d and %d", a.rank, b.rank, out.rank);
-	if (a.shape[1] != b.shape[0])
-		return REFUSE(error, MH_ESHAPE, "(%zu, %zu) times (%zu, %zu):"
-				" the inner lengths differ", a.shape[0], a.shape[1],
-				b.shape[0], b.shape[1]);
-	if (out.shape[0] != a.shape[0] || out.shape[1] != b.shape[1])
-		return REFUSE(error, MH_ESHAPE, "the product is (%zu, %zu),"
-				" the result has (%zu, %zu)", a.shape[0], b.shape[1],
-				out.shape[0], out.shape[1]);
-	for (size_t i = 0; i < out.shape[0]; i++)
-		for (size_t j = 0; j < out.shape[1]; j++)
-			AT(out, i, j) = dot_product(a, i, b, j);
-	return MH_OK;
+	return multiply(a, b, false, out, error);
 }
 
 struct shape_text shape_write(int rank, const size_t shape[])
@@ -302,22 +318,7 @@ bool tensor_finite(struct tensor t)
 enum status tensor_add_product(struct tensor a, struct tensor b,
 		struct tensor out, struct error *error)
 {
-	/* refuse matrices whose product does not fit */
-	if (a.rank != 2 || b.rank != 2 || out.rank != 2)
-		return REFUSE(error, MH_ESHAPE, "a product takes matrices, got"
-				" ranks %d, %d and %d", a.rank, b.rank, out.rank);
-	if (a.shape[1] != b.shape[0])
-		return REFUSE(error, MH_ESHAPE, "(%zu, %zu) times (%zu, %zu):"
-				" the inner lengths differ", a.shape[0], a.shape[1],
-				b.shape[0], b.shape[1]);
-	if (out.shape[0] != a.shape[0] || out.shape[1] != b.shape[1])
-		return REFUSE(error, MH_ESHAPE, "the product is (%zu, %zu),"
-				" the result has (%zu, %zu)", a.shape[0], b.shape[1],
-				out.shape[0], out.shape[1]);
-	for (size_t i = 0; i < out.shape[0]; i++)
-		for (size_t j = 0; j < out.shape[1]; j++)
-			AT(out, i, j) += dot_product(a, i, b, j);
-	return MH_OK;
+	return multiply(a, b, true, out, error);
 }
 
 void tensor_add(struct tensor from, struct tensor to)

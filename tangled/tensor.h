@@ -83,6 +83,9 @@ bool tensor_is_contiguous(struct tensor t);
 /* Is there a zero in the shape? */
 bool tensor_is_empty(struct tensor t);
 
+/* Would writing one element change another, by a stride of 0? */
+bool tensor_overlaps_itself(struct tensor t);
+
 /* out = a b, of shapes (m,k), (k,n) and (m,n), any strides; out
  * overlaps neither. Each element is summed in the order of k, so it
  * depends on one row and one column only, to the last bit. MH_ESHAPE if

@@ -101,6 +101,9 @@ START_TEST(every_gradient_is_the_slope_found_by_trying)
 	bool packed = _i & 1, causal = _i & 2;
 	struct back back;
 
+	if (LDBL_MANT_DIG <= DBL_MANT_DIG && sizeof(real) > sizeof(float))
+		return;
+
 	back_set(&back, shape[0], shape[1], shape[2], shape[3]);
 	bench_add_biases(&back.s);
 
@@ -364,7 +367,7 @@ START_TEST(what_does_not_fit_on_the_way_back_is_refused)
 	odd.stride[1] = 0;
 	ck_refused(backward(s->layer, s->input, true, &s->result, back.out,
 			odd, &s->workspace, &error), MH_ESHAPE,
-			"a result has a stride of 0 along an axis");
+			"dx has a stride of 0 along an axis");
 	s->workspace.limit = 64;
 	workspace_free(&s->workspace);
 	ck_assert_int_eq(backward(s->layer, s->input, true, &s->result,
@@ -393,7 +396,14 @@ START_TEST(the_packed_way_back_wants_room_in_one_piece)
 			tensor_narrow(back.out, 0, 0, 1), (struct tensor){
 			back.dx, 3, { 1, 5, 12 }, { 0, 24, 1 } },
 			&back.s.workspace, &error), MH_ESHAPE,
-			"the packed path writes a contiguous dx only");
+			"the packed path reads contiguous weights and writes a"
+			" contiguous dx");
+	back.s.result.weights.stride[3] = 2;
+	registry_zero_gradients(&back.s.layer->registry);
+	ck_assert_int_eq(layer_backward_packed(back.s.layer, back.s.input,
+			true, &back.s.result, back.out, back.in,
+			&back.s.workspace, NULL), MH_ESHAPE);
+	ck_assert(AT(back.s.layer->out_proj.gradient, 0, 0) == 0);
 	bench_free(&back.s);
 }
 END_TEST

@@ -226,6 +226,45 @@ START_TEST(the_packed_path_takes_empty_input_and_does_not_grow)
 }
 END_TEST
 
+START_TEST(a_borrowed_head_that_gets_biases_later_is_noticed)
+{
+	struct bench lender, s;
+
+	bench_set(&lender, 2, 5, 3, 4);
+	bench_set(&s, 2, 5, 3, 4);
+	ck_ok(layer_enter(s.layer, 1, &lender.layer->own[2], NULL));
+	bench_run(&s, true);
+	bench_add_biases(&lender);
+	ck_refused(layer_forward_loop(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"slot 1 holds a head with biases, unlike its layer");
+	ck_refused(layer_forward_packed(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"slot 1 holds a head with biases, unlike its layer");
+	bench_free(&s);
+	bench_free(&lender);
+}
+END_TEST
+
+START_TEST(a_head_in_two_slots_gets_biases_once)
+{
+	struct bench s;
+
+	bench_set(&s, 2, 5, 3, 4);
+	ck_ok(layer_enter(s.layer, 2, &s.layer->own[0], NULL));
+	bench_add_biases(&s);
+	ck_assert_ptr_eq(registry_find(&s.layer->registry,
+			"heads.2.key.bias")->parameter,
+			&s.layer->own[0].key_bias);
+	ck_assert_uint_eq(registry_numbers(&s.layer->registry),
+			2 * 3 * 4 * 12 + 12 * 12 + 2 * 12 + 12);
+	bench_run(&s, true);
+	for (size_t i = 0; i < 5 * 5; i++)
+		ck_assert(s.weights[2 * 25 + i] == s.weights[i]);
+	bench_free(&s);
+}
+END_TEST
+
 START_TEST(biases_agree_with_the_oracle_on_both_paths)
 {
 	static long double weights[1024], concat[512], output[512];
@@ -316,6 +355,9 @@ void packed_suite(Suite *suite)
 			biases_agree_with_the_oracle_on_both_paths, 0, 2 * SHAPES);
 	tcase_add_test(packed,
 			biases_are_in_the_registry_and_follow_the_slots);
+	tcase_add_test(packed,
+			a_borrowed_head_that_gets_biases_later_is_noticed);
+	tcase_add_test(packed, a_head_in_two_slots_gets_biases_once);
 	tcase_add_loop_test(packed,
 			the_packed_path_takes_any_view_and_writes_contiguous_ones,
 			0, 3);
