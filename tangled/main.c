@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE
 #include <ctype.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,18 +41,37 @@ struct command {
 };
 
 /* what subcommands share */
-#define misuse(...) \
-	(fprintf(stderr, "multihead: " __VA_ARGS__), \
-			fputs("; try 'multihead --help'\n", stderr), CANNOT)
+/* Say one line, whatever a caller or a file has put into the text. */
+static void say(const char *text)
+{
+	fputs("multihead: ", stderr);
+	for (; *text; text++)
+		putc(*text >= ' ' && *text <= '~' ? *text : '?', stderr);
+	putc('\n', stderr);
+}
+
+/* Complain of a call, with a sentence made as printf makes it. */
+MH_PRINTF(1, 2)
+static int misuse(const char *format, ...)
+{
+	static const char help[] = "; try 'multihead --help'";
+	char text[500];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text - sizeof help, format, arguments);
+	va_end(arguments);
+	strcat(text, help);
+	say(text);
+	return CANNOT;
+}
 
 static const char *option_name(int letter);
 
+/* Say what a function of the library has said. */
 static int complain(const struct error *error)
 {
-	fputs("multihead: ", stderr);
-	for (const char *c = error->message; *c; c++)
-		putc(iscntrl((unsigned char)*c) ? '?' : *c, stderr);
-	putc('\n', stderr);
+	say(error->message);
 	return CANNOT;
 }
 
@@ -152,7 +172,7 @@ static int run_command(const struct options *options)
 	};
 	enum status status;
 
-	if (!request.output)
+	if (!request.output || !*request.output)
 		return misuse("run: --output FILE is missing");
 	if (!request.heads)
 		return misuse("run: --heads H is missing");
@@ -276,7 +296,7 @@ static int command_run(const struct command *command, int argc,
 		if (option == '?') {
 			if (optopt && !option_name(optopt))
 				return misuse("%s does not understand '-%c'", argv[0], optopt);
-			if (optopt)
+			if (optopt && strncmp(argv[optind - 1], "--", 2) == 0)
 				return misuse("%s: --%s takes no argument", argv[0],
 						option_name(optopt));
 			return misuse("%s does not understand '%s'", argv[0],

@@ -1,6 +1,8 @@
 /* run.c: made from chapters/50-pytorch.nw; edit it there. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "gradient.h"
 #include "run.h"
@@ -18,6 +20,24 @@ struct job {
 };
 
 /* private functions of run */
+/* A layer that has been replaced by what it made is lost. */
+static enum status refuse_inputs_as_output(
+		const struct run_request *request, struct error *error)
+{
+	const char *inputs[] = { request->layer, request->inputs };
+	struct stat in, out;
+
+	if (stat(request->output, &out) != 0)
+		return MH_OK;
+	for (int i = 0; i < 2; i++)
+		if (stat(inputs[i], &in) == 0 && in.st_dev == out.st_dev &&
+				in.st_ino == out.st_ino)
+			return REFUSE(error, MH_EFILE, "the output would replace"
+					" the input %.100s", inputs[i]);
+	return MH_OK;
+}
+
+/* Open the layer's file, and note the prefix with its dot. */
 static enum status open_layer(struct job *job,
 		const struct run_request *request, struct error *error)
 {
@@ -42,6 +62,7 @@ static const struct weights_entry *under_prefix(const struct job *job,
 	return weights_find(job->file, full);
 }
 
+/* Make the layer and fill it from its file. */
 static enum status load_layer(struct job *job,
 		const struct run_request *request, struct error *error)
 {
@@ -51,12 +72,16 @@ static enum status load_layer(struct job *job,
 	bool out_bias = under_prefix(job, "out_proj.bias");
 	enum status status;
 
-	if (!in || in->rank != 2)
-		return REFUSE(error, MH_EFORMAT, "%.100s: %s %.60s"
-				"in_proj_weight (3C, C)%s", request->layer,
-				in ? "a wrong number of axes, wanted" : "there is no",
-				job->prefix, in || *job->prefix ? "" :
+	if (!in)
+		return REFUSE(error, MH_EFORMAT, "%.100s: there is no %.60s"
+				"in_proj_weight%s", request->layer, job->prefix,
+				*job->prefix ? "" :
 				"; --prefix says where in a model it lies");
+	if (in->rank != 2 || in->shape[0] / 3 != in->shape[1] ||
+			in->shape[0] % 3 != 0)
+		return REFUSE(error, MH_EFORMAT, "%.100s: %.60sin_proj_weight"
+				" has shape %s, wanted (3C, C)", request->layer,
+				job->prefix, weights_shape(in).text);
 	status = layer_create(in->shape[1], request->heads, &job->layer,
 			error);
 	if (!status && (in_bias || out_bias))
@@ -80,6 +105,7 @@ static enum status load_layer(struct job *job,
 	return status;
 }
 
+/* Borrow x, and dy if there shall be one, and fill them. */
 static enum status load_inputs(struct job *job,
 		const struct run_request *request, struct error *error)
 {
@@ -115,6 +141,7 @@ static enum status load_inputs(struct job *job,
 	return status;
 }
 
+/* Run forward, and backward if that was asked for. */
 static enum status calculate(struct job *job,
 		const struct run_request *request, struct error *error)
 {
@@ -137,6 +164,7 @@ static enum status calculate(struct job *job,
 	return status;
 }
 
+/* Name all results, and write them. */
 static enum status write_results(struct job *job,
 		const struct run_request *request, struct error *error)
 {
@@ -146,13 +174,13 @@ static enum status write_results(struct job *job,
 		{ "concat", job->result.concat },
 	};
 	char names[4][48];
-	size_t count = 3;
+	size_t count = 3, gradients = 0;
 
-	if (request->backward)
+	if (request->backward) {
 		list[count++] = (struct weights_tensor){ "grad.x", job->dx };
-	for (size_t i = 0; i < job->registry.count; i++) {
-		if (!request->backward)
-			break;
+		gradients = job->registry.count;
+	}
+	for (size_t i = 0; i < gradients; i++) {
 		snprintf(names[i], sizeof names[i], "grad.%.40s",
 				job->entries[i].name);
 		list[count++] = (struct weights_tensor){ names[i],
@@ -168,7 +196,9 @@ enum status run_layer(const struct run_request *request,
 	enum status status;
 
 	job.registry.entries = job.entries;
-	status = open_layer(&job, request, error);
+	status = refuse_inputs_as_output(request, error);
+	if (!status)
+		status = open_layer(&job, request, error);
 	if (!status)
 		status = load_layer(&job, request, error);
 	if (!status)

@@ -25,8 +25,10 @@ struct run_request {
  * grad.in_proj_weight and so on.
  *
  * MH_EFORMAT or MH_ESHAPE if a file does not hold what it should,
- * MH_EFILE if one cannot be read or written, MH_EMEMORY. Unless it
- * returns MH_OK, what stood at output before still does. */
+ * MH_EFILE if one cannot be read or written or the output is one of the
+ * inputs, MH_ESIZE if something would be too large to address or for
+ * BLAS, MH_EMEMORY. Unless it returns MH_OK, what stood at output
+ * before still does. */
 enum status run_layer(const struct run_request *request,
 		struct error *error);
 

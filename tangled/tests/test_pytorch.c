@@ -292,11 +292,10 @@ START_TEST(what_is_no_layer_or_no_input_is_refused_by_name)
 	struct run_request other = request;
 
 	other.prefix = "";
-	refused_run(&f, other, "%s/model: there is no in_proj_weight"
-			" (3C, C); --prefix says where in a model it lies");
+	refused_run(&f, other, "%s/model: there is no in_proj_weight;"
+			" --prefix says where in a model it lies");
 	other.prefix = "a";
-	refused_run(&f, other, "%s/model: there is no a.in_proj_weight"
-			" (3C, C)");
+	refused_run(&f, other, "%s/model: there is no a.in_proj_weight");
 	other = request;
 	other.heads = C - 1;
 	char wanted[200];
