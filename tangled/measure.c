@@ -451,7 +451,7 @@ static enum status measure_storage(struct record *record,
 	enum status status = MH_OK;
 	struct cost cost = { 0 };
 
-	for (size_t H = 1; H <= 4 && !status; H *= 2) {
+	for (size_t H = 1; H <= 8 && !status; H *= 2) {
 		status = storage_cost(2, 4, 8, H, &cost, error);
 		RECORD(record, EXACT, "numbers", cost.parameters,
 				"parameters.h%zu", H);

@@ -272,6 +272,14 @@ class Outcome:
         if not count and self.suite_end != "timeout":
             self.suite_end = "crash"
 
+    def chapter(self, test):
+        """The number in the name of the chapter in which a test failed."""
+        for place, name, _ in self.failures:
+            found = re.match(r"(?:.*/)?(\d+)-", place)
+            if name == test and found:
+                return int(found[1])
+        return 0
+
     def failed(self):
         """The names of the failed tests, in order, and what else went wrong."""
         names = sorted({name for _, name, _ in self.failures})

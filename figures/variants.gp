@@ -1,0 +1,48 @@
+# Which test notices which mistake: a row for each wrong variant, a column for
+# each test that failed for at least one; the chapters' numbers at the foot.
+# One pass over the record makes a table of marks: row, column, chapter.
+eval sized("10.8cm,12.6cm")
+marks = "awk -F'\t' '\
+$1 ~ /^variants\.[^.]+\.tests$/ && $2 > 0 { split($1, part, \".\"); row[part[2]] = ++rows; name[rows] = part[2] }\
+$1 ~ /^variants\.[^.]+\.test\.[0-9]+$/ { split($1, part, \".\"); test[part[2] \" \" part[4]] = $2 }\
+$1 ~ /^variants\.[^.]+\.test\.[0-9]+\.chapter$/ { split($1, part, \".\"); where[test[part[2] \" \" part[4]]] = $2 }\
+END { for (t in where) print where[t] \"\t\" t | \"sort -n\"; close(\"sort -n\") }' ".record
+tests = system(marks)
+columns = words(tests)/2
+rows = "awk -F'\t' '$1 ~ /^variants\.[^.]+\.tests$/ && $2 > 0 { split($1, part, \".\"); print part[2] }' ".record
+names = system(rows)
+failed = "awk -F'\t' '$1 ~ /^variants\.[^.]+\.test\.[0-9]+$/ { split($1, part, \".\"); print part[2] \"/\" $2 }' ".record
+all = " ".system(failed)." "
+$points << EOD
+EOD
+set print $points
+do for [c=1:columns] {
+	chapter = word(tests, 2*c-1); test = word(tests, 2*c)
+	do for [r=1:words(names)] {
+		if (strstrt(all, word(names, r)."/".test."\n") > 0 || strstrt(all, word(names, r)."/".test." ") > 0) {
+			print sprintf("%d %d", c, r)
+		}
+	}
+}
+unset print
+set xrange [0.3:columns+0.7]
+set yrange [words(names)+0.7:-0.3]
+unset xtics
+set ytics scale 0 ("" 0)
+do for [r=1:words(names)] { set ytics add (word(names, r) r) }
+# A line between chapters, and their numbers below.
+first = 1
+low = 0                 # the numbers of narrow chapters stand on two lines
+do for [c=1:columns] {
+	here = word(tests, 2*c-1)
+	next = c < columns ? word(tests, 2*c+1) : ""
+	if (here ne next) {
+		if (c < columns) { set arrow from c+0.5,0.2 to c+0.5,words(names)+0.6 nohead lw 0.6 lc rgb 0xCCCCCC }
+		low = c-first < 3 ? !low : 0
+		set label here at (first+c)/2.0,words(names)+1.4+0.9*low center tc rgb ink
+		first = c+1
+	}
+}
+set grid ytics lc rgb 0xEEEEEE lw 0.6
+set border 0
+plot $points using 1:2 with points pt 5 ps 0.42 lc rgb headzero
