@@ -555,9 +555,10 @@ enum status layer_project(const struct layer *layer, struct tensor x,
 		status = tensor_merge(x, 0, &tokens, error);
 	if (!status)
 		status = tensor_merge(*qkv, 0, &projected, error);
+	/* project all tokens into all roles of all heads */
 	if (!status)
-		status = blas_product(tokens, tensor_swap(stacked, 0, 1),
-				projected, error);
+		status = blas_product(tokens, tensor_swap(stacked, 0, 1), projected,
+				error);
 	/* add the biases of all heads to the product */
 	if (!status)
 		status = stack_biases(layer, &biases, workspace, error);
