@@ -51,6 +51,30 @@ void bench_free(struct bench *s)
 }
 
 
+real bench_big(void)
+{
+	return ldexp((real)1, sizeof(real) == sizeof(double) ? 600 : 90);
+}
+
+void bench_overflow(struct bench *s, size_t row, size_t t, real weight)
+{
+	tensor_fill(tensor_narrow(s->layer->in_proj.value, 1, 0, 1), 0);
+	tensor_fill(tensor_narrow(s->input, 2, 0, 1), 0);
+	AT(s->layer->in_proj.value, row, 0) = weight;
+	AT(s->input, s->B - 1, t, 0) = bench_big();
+}
+
+size_t finite_numbers(struct tensor row)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < row.shape[0]; i++)
+		if (isfinite(AT(row, i)))
+			count++;
+	return count;
+}
+
+
 void bench_add_biases(struct bench *s)
 {
 	ck_ok(layer_add_biases(s->layer, NULL));

@@ -26,6 +26,17 @@ struct problem bench_problem(const struct bench *s, bool causal);
 void bench_free(struct bench *s);
 /* prototypes of the bench */
 
+/* A number whose square is infinite. */
+real bench_big(void);
+
+/* At position t of the last example, let this row of in_proj give big
+ * times weight, plus what the other features add. */
+void bench_overflow(struct bench *s, size_t row, size_t t, real weight);
+
+/* How many numbers of a row are finite. */
+size_t finite_numbers(struct tensor row);
+
+
 /* Give the layer random biases. */
 void bench_add_biases(struct bench *s);
 

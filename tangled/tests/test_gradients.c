@@ -229,6 +229,34 @@ START_TEST(a_shared_head_collects_from_both_its_slots)
 }
 END_TEST
 
+START_TEST(a_shared_head_collects_the_same_in_every_pass)
+{
+	bool packed = _i & 1, biases = _i & 2;
+	real weights[3 * 144], vectors[36];
+	struct back back;
+	struct layer *layer;
+
+	back_set(&back, 2, 5, 3, 4);
+	layer = back.s.layer;
+	if (biases)
+		bench_add_biases(&back.s);
+	ck_ok(layer_enter(layer, 2, &layer->own[0], NULL));
+	back_run(&back, packed, true);
+	memcpy(weights, layer->in_proj.gradient.data, sizeof weights);
+	if (biases)
+		memcpy(vectors, layer->in_bias.gradient.data,
+				sizeof vectors);
+	back_run(&back, packed, true);
+	for (size_t i = 0; i < 3 * 144; i++)
+		ck_near(layer->in_proj.gradient.data[i], 2 * weights[i],
+				200);
+	for (size_t i = 0; i < 36 && biases; i++)
+		ck_near(AT(layer->in_bias.gradient, i), 2 * vectors[i],
+				200);
+	bench_free(&back.s);
+}
+END_TEST
+
 START_TEST(a_broken_slope_does_not_reach_what_it_cannot_see)
 {
 	struct back clean, broken;
@@ -245,6 +273,128 @@ START_TEST(a_broken_slope_does_not_reach_what_it_cannot_see)
 		ck_near(broken.dx[n], clean.dx[n], 200);
 	bench_free(&clean.s);
 	bench_free(&broken.s);
+}
+END_TEST
+
+START_TEST(nothing_behind_the_mask_is_read_or_left_on_the_way_back)
+{
+	enum { N = 5, D = 3 };
+	real a[N * N], v[N * D], dy[N * D], ds[N * N], dv[N * D];
+	const size_t square[] = { N, N }, narrow[] = { N, D };
+	struct tensor weights = noise(a, 2, square, 1);
+	struct tensor values = noise(v, 2, narrow, 2);
+	struct tensor slopes = noise(dy, 2, narrow, 3);
+	struct tensor scores = tensor_view(ds, 2, square);
+	struct tensor back = tensor_view(dv, 2, narrow);
+
+	/* break all weights of row 0, and all behind the mask */
+	for (size_t i = 0; i < N; i++)
+		for (size_t j = 0; j < N; j++)
+			if (i == 0 || j > i)
+				AT(weights, i, j) = (real)NAN;
+	gradient_scatter(weights, slopes, true, back);
+	for (size_t i = 0; i < N; i++)
+		ck_assert_uint_eq(finite_numbers(tensor_slice(back, 0, i)),
+				i ? D : 0);
+	AT(values, N - 1, 0) = (real)NAN;
+	gradient_weights(slopes, values, true, scores);
+	for (size_t i = 0; i < N; i++)
+		for (size_t j = 0; j < N; j++) {
+			ck_assert((AT(scores, i, j) != 0) == (j <= i));
+			ck_assert(isnan(AT(scores, i, j)) == (j == N - 1 &&
+					i == N - 1));
+			if (j > i)
+				AT(scores, i, j) = (real)NAN;
+		}
+	gradient_softmax(weights, true, scores);
+	for (size_t i = 0; i < N; i++)
+		for (size_t j = 0; j < N; j++)
+			if (j > i)
+				ck_assert(AT(scores, i, j) == 0);
+			else
+				ck_assert(!isnan(AT(scores, i, j)) == (i > 0 &&
+						i < N - 1));
+}
+END_TEST
+
+/* Example 0 is sound; of example 1 only positions first to end - 1
+ * have slopes that are numbers. */
+static void sound_between(const struct back *back, size_t first,
+		size_t end)
+{
+	for (size_t t = 0; t < 5; t++) {
+		ck_assert_uint_eq(finite_numbers(of_head(back->in, 0, t)),
+				12);
+		ck_assert_uint_eq(finite_numbers(of_head(back->in, 1, t)),
+				first <= t && t < end ? 12 : 0);
+	}
+}
+
+START_TEST(a_key_that_overflows_spoils_only_what_sees_it)
+{
+	bool packed = _i & 1, causal = _i & 2;
+	struct back back;
+	struct tensor weight;
+
+	back_set(&back, 2, 5, 3, 4);
+	bench_overflow(&back.s, 12 + 4, 4, -bench_big());   /* head 1 */
+	weight = back.s.layer->in_proj.value;
+	for (size_t c = 1; c < 12; c++) /* the query's number is 1 */
+		AT(weight, 4, c) = c == 1;
+	for (size_t n = 1; n < 2 * 5 * 12; n += 12)
+		back.s.x[n] = 1;
+	back_run(&back, packed, causal);
+	ck_assert(AT(back.s.result.weights, 1, 1, 4, 4) == 0);
+	sound_between(&back, 0, causal ? 4 : 0);
+	bench_free(&back.s);
+}
+END_TEST
+
+START_TEST(a_query_that_overflows_spoils_only_what_it_sees)
+{
+	bool packed = _i & 1, causal = _i & 2;
+	struct back back;
+
+	back_set(&back, 2, 5, 3, 4);
+	bench_overflow(&back.s, 4, 0, bench_big());
+	back_run(&back, packed, causal);
+	sound_between(&back, causal ? 1 : 5, 5);
+	bench_free(&back.s);
+}
+END_TEST
+
+START_TEST(a_slope_and_a_value_overflow_only_where_they_meet)
+{
+	bool packed = _i & 1, causal = _i & 2;
+	struct back back;
+
+	back_set(&back, 2, 5, 3, 4);
+	bench_overflow(&back.s, 24 + 4, 4, 1);
+	AT(back.out, 1, 0, 0) = bench_big();
+	back_run(&back, packed, causal);
+	sound_between(&back, 0, causal ? 5 : 0);
+	bench_free(&back.s);
+}
+END_TEST
+
+START_TEST(without_a_mask_a_broken_slope_reaches_everything)
+{
+	struct back back;
+	struct layer *layer;
+
+	back_set(&back, 2, 5, 3, 4);
+	layer = back.s.layer;
+	bench_add_biases(&back.s);
+	AT(back.out, 1, 0, 0) = (real)INFINITY;
+	tensor_fill(of_head(back.s.input, 1, 0), 1);
+	tensor_fill(of_head(back.s.input, 1, 1), -1);
+	back_run(&back, _i, false);
+	sound_between(&back, 0, 0);
+	for (size_t r = 24; r < 36; r++)
+		for (size_t c = 0; c < 12; c++)
+			ck_assert(isnan(AT(layer->in_proj.gradient, r, c)));
+	ck_assert_uint_eq(finite_numbers(layer->in_bias.gradient), 0);
+	bench_free(&back.s);
 }
 END_TEST
 
@@ -423,6 +573,40 @@ START_TEST(the_way_back_does_not_grow)
 }
 END_TEST
 
+START_TEST(more_heads_and_examples_need_no_more_room)
+{
+	struct back few, many;
+
+	back_set(&few, 1, 5, 2, 6);
+	back_set(&many, 3, 5, 6, 2);
+	back_run(&few, false, true);
+	back_run(&many, false, true);
+	ck_assert_uint_lt(many.s.workspace.peak, few.s.workspace.peak);
+	bench_free(&few.s);
+	bench_free(&many.s);
+}
+END_TEST
+
+START_TEST(only_a_shared_head_costs_copies)
+{
+	const size_t numbers = 3 * (36 * 12) + 2 * 36;
+	struct back own, shared;
+
+	back_set(&own, 2, 5, 3, 4);
+	back_set(&shared, 2, 5, 3, 4);
+	bench_add_biases(&own.s);
+	bench_add_biases(&shared.s);
+	ck_ok(layer_enter(shared.s.layer, 2, &shared.s.layer->own[0],
+			NULL));
+	back_run(&own, true, true);
+	back_run(&shared, true, true);
+	ck_assert_uint_ge(shared.s.workspace.peak, own.s.workspace.peak +
+			numbers * sizeof(real));
+	bench_free(&own.s);
+	bench_free(&shared.s);
+}
+END_TEST
+
 void gradients_suite(Suite *suite)
 {
 	TCase *slopes = tcase_create("slopes");
@@ -441,7 +625,19 @@ void gradients_suite(Suite *suite)
 	tcase_add_loop_test(properties,
 			a_shared_head_collects_from_both_its_slots, 0, 2);
 	tcase_add_loop_test(properties,
+			a_shared_head_collects_the_same_in_every_pass, 0, 4);
+	tcase_add_loop_test(properties,
 			a_broken_slope_does_not_reach_what_it_cannot_see, 0, 4);
+	tcase_add_test(properties,
+			nothing_behind_the_mask_is_read_or_left_on_the_way_back);
+	tcase_add_loop_test(properties,
+			a_key_that_overflows_spoils_only_what_sees_it, 0, 4);
+	tcase_add_loop_test(properties,
+			a_query_that_overflows_spoils_only_what_it_sees, 0, 4);
+	tcase_add_loop_test(properties,
+			a_slope_and_a_value_overflow_only_where_they_meet, 0, 4);
+	tcase_add_loop_test(properties,
+			without_a_mask_a_broken_slope_reaches_everything, 0, 2);
 	tcase_add_test(properties, a_row_of_score_gradients_adds_up_to_zero);
 	tcase_add_loop_test(properties, a_key_bias_has_no_slope, 0, 4);
 	tcase_add_loop_test(properties, any_view_will_do_on_the_way_back, 0, 2);
@@ -450,4 +646,6 @@ void gradients_suite(Suite *suite)
 			what_does_not_fit_on_the_way_back_is_refused, 0, 2);
 	tcase_add_test(properties, the_packed_way_back_wants_room_in_one_piece);
 	tcase_add_loop_test(properties, the_way_back_does_not_grow, 0, 2);
+	tcase_add_test(properties, more_heads_and_examples_need_no_more_room);
+	tcase_add_test(properties, only_a_shared_head_costs_copies);
 }

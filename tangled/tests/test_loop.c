@@ -311,6 +311,22 @@ START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
 }
 END_TEST
 
+START_TEST(no_result_may_hold_an_element_twice)
+{
+	struct bench s;
+
+	bench_set(&s, 2, 5, 3, 4);
+	struct tensor *results[] = { &s.result.output, &s.result.weights,
+			&s.result.concat };
+
+	results[_i]->stride[0] = 0;
+	ck_refused(layer_forward_loop(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"a result has a stride of 0 along an axis");
+	bench_free(&s);
+}
+END_TEST
+
 START_TEST(a_workspace_that_may_not_grow_stops_the_layer_cleanly)
 {
 	struct bench s;
@@ -455,6 +471,8 @@ void loop_suite(Suite *suite)
 	suite_add_tcase(suite, refusals);
 	tcase_add_test(refusals, widths_that_heads_cannot_share_are_refused);
 	tcase_add_test(refusals, inputs_that_do_not_fit_the_layer_are_refused);
+	tcase_add_loop_test(refusals, no_result_may_hold_an_element_twice, 0,
+			3);
 	tcase_add_test(refusals, a_layer_that_memory_cannot_hold_is_refused);
 	tcase_add_test(refusals,
 			a_workspace_that_may_not_grow_stops_the_layer_cleanly);

@@ -187,6 +187,22 @@ START_TEST(the_packed_path_takes_any_view_and_writes_contiguous_ones)
 }
 END_TEST
 
+START_TEST(each_packed_result_must_be_contiguous)
+{
+	struct bench s;
+
+	bench_set(&s, 2, 5, 3, 4);
+	struct tensor *results[] = { &s.result.output, &s.result.weights,
+			&s.result.concat };
+
+	results[_i]->stride[0] *= 2;
+	ck_refused(layer_forward_packed(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"the packed path writes contiguous results only");
+	bench_free(&s);
+}
+END_TEST
+
 START_TEST(what_is_broken_behind_the_mask_stays_there_when_packed)
 {
 	struct bench s;
@@ -204,6 +220,24 @@ START_TEST(what_is_broken_behind_the_mask_stays_there_when_packed)
 	bench_packed(&s, false);                /* unmasked, all see it */
 	for (size_t i = 0; i < 5 * 12; i++)
 		ck_assert(isnan(s.output[i]));
+	bench_free(&s);
+}
+END_TEST
+
+START_TEST(a_value_that_overflows_is_seen_where_it_is_visible)
+{
+	bool packed = _i & 1, causal = _i & 2;
+	struct bench s;
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_overflow(&s, 24 + 4, 4, bench_big());     /* head 1 */
+	(packed ? bench_packed : bench_run)(&s, causal);
+	for (size_t t = 0; t < 5; t++) {
+		ck_assert_uint_eq(finite_numbers(of_head(s.result.output, 0,
+				t)), 12);
+		ck_assert_uint_eq(finite_numbers(of_head(s.result.output, 1,
+				t)), causal && t < 4 ? 12 : 0);
+	}
 	bench_free(&s);
 }
 END_TEST
@@ -320,6 +354,9 @@ START_TEST(biases_are_in_the_registry_and_follow_the_slots)
 	ck_assert_ptr_eq(registry_find(registry,
 			"out_proj.bias")->parameter, &s.layer->out_bias);
 	ck_ok(layer_enter(s.layer, 1, other.layer->head[2], NULL));
+	ck_assert_ptr_eq(registry_find(registry,
+			"heads.1.value.bias")->parameter,
+			&other.layer->own[2].value_bias);
 	AT(other.layer->own[2].value_bias.value, 3) = 50;
 	bench_run(&s, true);
 	memcpy(other.output, s.output, sizeof s.output);
@@ -331,6 +368,84 @@ START_TEST(biases_are_in_the_registry_and_follow_the_slots)
 	ck_assert(AT(s.layer->in_bias.value, 35) != 0);
 	bench_free(&s);
 	bench_free(&other);
+}
+END_TEST
+
+START_TEST(a_head_brings_all_of_its_biases_or_none)
+{
+	static const char without[] =
+			"a head without biases in a layer that has them";
+	struct bench s, other;
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_set(&other, 2, 5, 3, 4);
+	bench_add_biases(&other);
+	struct head odd = other.layer->own[2], plain = s.layer->own[2];
+	struct parameter *biases[] = { &odd.query_bias, &odd.key_bias,
+			&odd.value_bias };
+	struct parameter *only[] = { &plain.query_bias, &plain.key_bias,
+			&plain.value_bias };
+	struct parameter whole = *biases[_i];
+
+	*only[_i] = whole;
+	ck_refused(layer_enter(s.layer, 1, &plain, &error), MH_ESHAPE,
+			"a head with biases in a layer that has none");
+	bench_add_biases(&s);
+	biases[_i]->value.data = NULL;
+	ck_refused(layer_enter(s.layer, 1, &odd, &error), MH_ESHAPE,
+			without);
+	*biases[_i] = whole;
+	biases[_i]->gradient.data = NULL;
+	ck_refused(layer_enter(s.layer, 1, &odd, &error), MH_ESHAPE,
+			without);
+	/* refuse a bias that is too short */
+	*biases[_i] = whole;
+	biases[_i]->value = tensor_narrow(whole.value, 0, 0, 3);
+	ck_refused(layer_enter(s.layer, 1, &odd, &error), MH_ESHAPE,
+			"a bias has shape (3), wanted (4)");
+	*biases[_i] = whole;
+	biases[_i]->gradient = tensor_narrow(whole.gradient, 0, 0, 3);
+	ck_refused(layer_enter(s.layer, 1, &odd, &error), MH_ESHAPE,
+			"the gradient of a bias has shape (3), wanted (4)");
+	ck_assert_ptr_eq(s.layer->head[1], &s.layer->own[1]);
+	bench_free(&s);
+	bench_free(&other);
+}
+END_TEST
+
+START_TEST(a_layer_that_cannot_have_biases_stays_what_it_was)
+{
+	struct bench s, other;
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_set(&other, 2, 5, 3, 4);
+	ck_ok(layer_enter(s.layer, 1, &other.layer->own[2], NULL));
+	ck_refused(layer_add_biases(s.layer, &error), MH_ESHAPE,
+			"a head without biases in a layer that has them");
+	ck_assert_ptr_null(s.layer->bias_memory);
+	ck_assert_ptr_null(s.layer->own[0].key_bias.value.data);
+	ck_assert_uint_eq(s.layer->registry.count, 3 * 3 + 1);
+	bench_packed(&s, true);
+	ck_ok(layer_enter(s.layer, 1, &s.layer->own[1], NULL));
+	ck_ok(layer_add_biases(s.layer, NULL));
+	bench_free(&s);
+	bench_free(&other);
+}
+END_TEST
+
+START_TEST(a_frame_may_have_biases_before_it_has_heads)
+{
+	struct layer *layer;
+
+	ck_ok(layer_frame(12, 3, &layer, NULL));
+	ck_ok(layer_add_biases(layer, NULL));
+	ck_assert_uint_eq(layer->registry.count, 2);    /* out_proj's */
+	ck_ok(layer_enter(layer, 1, &layer->own[1], NULL));
+	ck_assert_uint_eq(layer->registry.count, 2 + 2 * 3);
+	ck_assert_ptr_eq(registry_find(&layer->registry,
+			"heads.1.query.bias")->parameter,
+			&layer->own[1].query_bias);
+	layer_free(layer);
 }
 END_TEST
 
@@ -359,8 +474,18 @@ void packed_suite(Suite *suite)
 			a_borrowed_head_that_gets_biases_later_is_noticed);
 	tcase_add_test(packed, a_head_in_two_slots_gets_biases_once);
 	tcase_add_loop_test(packed,
+			a_head_brings_all_of_its_biases_or_none, 0, 3);
+	tcase_add_test(packed,
+			a_layer_that_cannot_have_biases_stays_what_it_was);
+	tcase_add_test(packed,
+			a_frame_may_have_biases_before_it_has_heads);
+	tcase_add_loop_test(packed,
 			the_packed_path_takes_any_view_and_writes_contiguous_ones,
 			0, 3);
+	tcase_add_loop_test(packed, each_packed_result_must_be_contiguous,
+			0, 3);
+	tcase_add_loop_test(packed,
+			a_value_that_overflows_is_seen_where_it_is_visible, 0, 4);
 	tcase_add_loop_test(packed,
 			what_is_broken_behind_the_mask_stays_there_when_packed,
 			0, 2);

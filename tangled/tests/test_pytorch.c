@@ -119,6 +119,17 @@ static void trial_free(struct trial *t)
 	weights_close(t->file);
 }
 
+/* Forth on one path and back on one. */
+static void trial_run(struct trial *t, bool forth, bool back)
+{
+	registry_zero_gradients(&t->layer->registry);
+	ck_ok((forth ? layer_forward_packed : layer_forward_loop)(t->layer,
+			t->x, t->causal, &t->result, &t->room, NULL));
+	ck_ok((back ? layer_backward_packed : layer_backward_loop)(
+			t->layer, t->x, t->causal, &t->result, t->dy, t->dx,
+			&t->room, NULL));
+}
+
 START_TEST(both_paths_agree_with_pytorch)
 {
 	bool packed = _i % 2;
@@ -126,11 +137,7 @@ START_TEST(both_paths_agree_with_pytorch)
 
 	if (!trial_set(&t, cases[_i / 2]))
 		return;
-	ck_ok((packed ? layer_forward_packed : layer_forward_loop)(t.layer,
-			t.x, t.causal, &t.result, &t.room, NULL));
-	ck_ok((packed ? layer_backward_packed : layer_backward_loop)(
-			t.layer, t.x, t.causal, &t.result, t.dy, t.dx, &t.room,
-			NULL));
+	trial_run(&t, packed, packed);
 	judge(t.file, "y", t.result.output);
 	judge(t.file, "attn_weights", t.result.weights);
 	judge(t.file, "concat", t.result.concat);
@@ -221,6 +228,120 @@ START_TEST(a_layer_out_of_a_model_runs_as_pytorch_ran_it)
 		judge(t.file, entry->name, got);
 		workspace_release(&t.room, mark);
 	}
+	weights_close(answer);
+	folder_free(&f);
+	trial_free(&t);
+}
+END_TEST
+
+/* Does the file hold these very numbers under this name? */
+static bool same_bits(const struct weights *file, const char *name,
+		struct tensor want)
+{
+	static real memory[1 << 15];
+	size_t count = 0;
+
+	ck_assert(tensor_count(want.rank, want.shape, &count));
+	ck_assert_uint_le(count, 1 << 15);
+	ck_assert(tensor_is_contiguous(want));
+	ck_ok(weights_read(file, name, tensor_view(memory, want.rank,
+			want.shape), NULL));
+	return memcmp(memory, want.data, count * sizeof(real)) == 0;
+}
+
+START_TEST(a_run_takes_the_path_it_is_asked_for)
+{
+	bool packed = _i;
+	struct folder f;
+	struct trial t;
+	struct weights *answer;
+
+	if (!trial_set(&t, sizeof(real) == sizeof(double) ? "long" :
+			"float-long"))
+		return;
+	folder_set(&f);
+	take_apart(&t, &f);
+	struct run_request request = { f.model, f.inputs, f.answer, "a.b",
+			t.layer->heads, packed, t.causal, true };
+
+	ck_ok(run_layer(&request, NULL));
+	ck_ok(weights_open(f.answer, &answer, NULL));
+	for (int path = 0; path < 2; path++) {
+		trial_run(&t, path, packed);
+		ck_assert(same_bits(answer, "y", t.result.output) ==
+				(path == packed));
+		trial_run(&t, packed, path);
+		ck_assert(same_bits(answer, "grad.x", t.dx) ==
+				(path == packed));
+	}
+	weights_close(answer);
+	folder_free(&f);
+	trial_free(&t);
+}
+END_TEST
+
+START_TEST(a_run_keeps_the_mask_on_the_way_back)
+{
+	struct folder f;
+	struct trial t;
+	struct weights *answer;
+
+	if (!trial_set(&t, sizeof(real) == sizeof(double) ? "causal" :
+			"float-causal"))
+		return;
+	folder_set(&f);
+	tensor_fill(of_head(t.dy, 0, 0), (real)INFINITY);
+	take_apart(&t, &f);
+	struct run_request request = { f.model, f.inputs, f.answer, "a.b",
+			t.layer->heads, _i, true, true };
+
+	ck_ok(run_layer(&request, NULL));
+	ck_ok(weights_open(f.answer, &answer, NULL));
+	ck_ok(weights_read(answer, "grad.x", t.dx, NULL));
+	ck_assert(!tensor_finite(of_head(t.dx, 0, 0)));
+	ck_assert(tensor_finite(tensor_narrow(t.dx, 1, 1,
+			t.dx.shape[1] - 1)));
+	weights_close(answer);
+	folder_free(&f);
+	trial_free(&t);
+}
+END_TEST
+
+START_TEST(a_bias_that_is_missing_counts_as_zero)
+{
+	bool out = _i;
+	struct folder f;
+	struct trial t;
+	struct weights *answer;
+
+	if (!trial_set(&t, sizeof(real) == sizeof(double) ?
+			"unmasked-biases" : "float-unmasked-biases"))
+		return;
+	folder_set(&f);
+	take_apart(&t, &f);
+	/* leave one bias out of the model */
+	struct parameter *there = out ? &t.layer->out_bias :
+			&t.layer->in_bias;
+	struct weights_tensor model[] = {
+		{ "a.b.in_proj_weight", t.layer->in_proj.value },
+		{ "a.b.out_proj.weight", t.layer->out_proj.value },
+		{ out ? "a.b.out_proj.bias" : "a.b.in_proj_bias", there->value },
+	};
+
+	ck_ok(weights_write(f.model, model, 3, NULL));
+	tensor_fill(out ? t.layer->in_bias.value : t.layer->out_bias.value,
+			0);
+	struct run_request request = { f.model, f.inputs, f.answer, "a.b",
+			t.layer->heads, true, t.causal, true };
+
+	ck_ok(run_layer(&request, NULL));
+	ck_ok(weights_open(f.answer, &answer, NULL));
+	trial_run(&t, true, true);
+	ck_assert_uint_eq(weights_count(answer), 7);
+	ck_assert(same_bits(answer, "y", t.result.output));
+	ck_assert(same_bits(answer, "grad.x", t.dx));
+	ck_assert(same_bits(answer, out ? "grad.out_proj.bias" :
+			"grad.in_proj_bias", there->gradient));
 	weights_close(answer);
 	folder_free(&f);
 	trial_free(&t);
@@ -322,15 +443,35 @@ START_TEST(what_is_no_layer_or_no_input_is_refused_by_name)
 	ck_ok(weights_write(f.inputs, list, 3, NULL));
 	refused_run(&f, request, "%s/inputs: wanted x and dy, got a tensor"
 			" 'mask'");
-	list[0].tensor = tensor_slice(t.x, 0, 0);
-	ck_ok(weights_write(f.inputs, list, 1, NULL));
-	snprintf(wanted, sizeof wanted, "%%s/inputs: wanted x of shape"
-			" (B, T, %zu), got %s", C, tensor_shape(list[0].tensor).text);
-	refused_run(&f, request, wanted);
+	list[2].name = "z";                     /* the last of the names */
+	ck_ok(weights_write(f.inputs, list, 3, NULL));
+	refused_run(&f, request, "%s/inputs: wanted x and dy, got a tensor"
+			" 'z'");
+
+	const struct tensor odd[] = {
+		tensor_slice(t.x, 0, 0),
+		tensor_view(t.x.data, 3, (size_t[]){ 1, 2, C - 1 }),
+		tensor_view(t.x.data, 4, (size_t[]){ 1, 2, C, 1 }),
+	};
+
+	for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+		list[0].tensor = odd[i];
+		ck_ok(weights_write(f.inputs, list, 1, NULL));
+		snprintf(wanted, sizeof wanted, "%%s/inputs: wanted x of shape"
+				" (B, T, %zu), got %s", C, tensor_shape(odd[i]).text);
+		refused_run(&f, request, wanted);
+	}
 	ck_ok(weights_write(f.inputs, list + 1, 1, NULL));
 	snprintf(wanted, sizeof wanted, "%%s/inputs: wanted x of shape"
 			" (B, T, %zu), got none", C);
 	refused_run(&f, request, wanted);
+	/* refuse a vector in the place of the matrix */
+	struct weights_tensor vector = { "a.b.in_proj_weight",
+			t.layer->in_bias.value };
+
+	ck_ok(weights_write(f.model, &vector, 1, NULL));
+	refused_run(&f, request, "%s/model: a wrong number of axes, wanted"
+			" a.b.in_proj_weight (3C, C)");
 	folder_free(&f);
 	trial_free(&t);
 }
@@ -349,6 +490,12 @@ void pytorch_suite(Suite *suite)
 	tcase_add_loop_test(files,
 			a_layer_out_of_a_model_runs_as_pytorch_ran_it, 0,
 			2 * CASES);
+	tcase_add_loop_test(files, a_run_takes_the_path_it_is_asked_for, 0,
+			2);
+	tcase_add_loop_test(files, a_run_keeps_the_mask_on_the_way_back, 0,
+			2);
+	tcase_add_loop_test(files, a_bias_that_is_missing_counts_as_zero, 0,
+			2);
 	tcase_add_test(files, without_backward_no_gradient_is_written);
 	tcase_add_test(files,
 			what_is_no_layer_or_no_input_is_refused_by_name);
