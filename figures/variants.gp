@@ -45,4 +45,5 @@ do for [c=1:columns] {
 }
 set grid ytics lc rgb 0xEEEEEE lw 0.6
 set border 0
+set bmargin 2.6
 plot $points using 1:2 with points pt 5 ps 0.42 lc rgb headzero
