@@ -266,14 +266,11 @@ START_TEST(a_run_takes_the_path_it_is_asked_for)
 
 	ck_ok(run_layer(&request, NULL));
 	ck_ok(weights_open(f.answer, &answer, NULL));
-	for (int path = 0; path < 2; path++) {
-		trial_run(&t, path, packed);
-		ck_assert(same_bits(answer, "y", t.result.output) ==
-				(path == packed));
-		trial_run(&t, packed, path);
-		ck_assert(same_bits(answer, "grad.x", t.dx) ==
-				(path == packed));
-	}
+	trial_run(&t, packed, !packed);
+	ck_assert(same_bits(answer, "y", t.result.output));
+	ck_assert(!same_bits(answer, "grad.x", t.dx));
+	trial_run(&t, packed, packed);
+	ck_assert(same_bits(answer, "grad.x", t.dx));
 	weights_close(answer);
 	folder_free(&f);
 	trial_free(&t);
