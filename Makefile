@@ -295,21 +295,21 @@ parity: $(BUILD)/multihead published  ## compare 300 layers with live PyTorch (P
 # VARIANT_SECONDS and VARIANT_MEGABYTES bound what runs. With KEEP= nothing is kept.
 KEEP  ?= records/variants.tsv
 ASIDE = BUILD='$(BUILD)' NOWEB='$(NOWEB)' CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
-        LDLIBS='$(LDLIBS)' CHECK_LIBS='$(CHECK_LIBS)' FILES='$(FILES)' OBJECTS='$(SUITE_OBJ) main.o' \
-        JOBS='$(filter -j%,$(MAKEFLAGS))' ONLY='$(ONLY)' KEEP='$(KEEP)'
+        LDLIBS='$(LDLIBS)' CHECK_LIBS='$(CHECK_LIBS)' FILES='$(FILES)' MADE='$(MADE)' OBJECTS='$(SUITE_OBJ) main.o' \
+        JOBS='$(patsubst -j%,%,$(firstword $(filter -j%,$(MAKEFLAGS))))' ONLY='$(ONLY)' KEEP='$(KEEP)'
 NORMAL = $(BUILD)/suite-double $(BUILD)/multihead $(BUILD)/tangled.stamp $(BUILD)/variants.txt
 
 variants: $(NORMAL)  ## try every wrong and every right variant, keep records/variants.tsv; ONLY="a b" tries two
-	@$(ASIDE) tools/variants
+	@exec env $(ASIDE) tools/variants
 
 try: $(NORMAL)      ## what one edit changes: EDIT=name of the book's, or FILE=my.nw with chunks of your own
-	@$(ASIDE) tools/try $(if $(FILE),--file '$(FILE)','$(EDIT)') book.nw $(CHAPTERS)
+	@exec env $(ASIDE) tools/try $(if $(FILE),--file '$(FILE)','$(EDIT)') book.nw $(CHAPTERS)
 
 mutate: $(NORMAL)   ## small faults in the library, and how many the suite notices: 400, or ALL=1; keep records/mutants.tsv
 	@BUILD='$(BUILD)' CC='$(CC)' tools/mutate $(if $(ALL),--all)
 
 exercises: $(NORMAL)  ## what the answers promise is what happens
-	@$(ASIDE) tools/exercises book.nw $(CHAPTERS)
+	@exec env $(ASIDE) tools/exercises book.nw $(CHAPTERS)
 
 lint:               ## spelling, shell scripts, traps in the sources
 	@tools/lint book.nw $(CHAPTERS)

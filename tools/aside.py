@@ -122,12 +122,13 @@ class Aside:
     def link_others(self):
         """Point to the files that are as they were; return the changed."""
         src, changed = self.normal.src, set()
-        for name in self.normal.files + ["reference_lab.h"]:
+        for name in self.normal.files + words("MADE"):
             if not os.path.exists(self.path(f"src/{name}")):
                 os.symlink(os.path.abspath(f"{src}/{name}"),
                            self.path(f"src/{name}"))
             elif not same(f"{src}/{name}", self.path(f"src/{name}")):
                 changed.add(name)
+        os.remove(self.path("src/names.h"))     # made from the other headers
         headers = [name for name in self.normal.files
                    if re.fullmatch(r"[^/]*\.h", name)]
         names = subprocess.run([os.path.join(TOOLS, "names"), *headers],
@@ -300,8 +301,7 @@ def with_variant(normal, book, variant, folder):
 
 def jobs():
     """As many as the Makefile says, or as there are processors."""
-    count = re.sub(r"\D", "", os.environ.get("JOBS", ""))
-    return max(1, int(count)) if count else len(os.sched_getaffinity(0))
+    return int(os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
 
 
 def progress(text):
@@ -328,6 +328,7 @@ def chosen(book, wanted, only):
 def try_all(normal, book, variants, folder):
     """Try the variants, a few at a time; for each its Outcome or Broken."""
     results = {}
+    progress(f"0 of {len(variants)}")
 
     def one(variant):
         try:

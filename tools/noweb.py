@@ -146,11 +146,11 @@ class Variant:
 
 
 class Variants:
-    """The variants of a book. What is wrong with them is in `problems`. Of a
-    book that was cut, no part is missed."""
+    """The variants of a book. What is wrong with them is in `problems`. In a
+    book that was cut they may stand in for what is gone: it has none to try."""
 
     def __init__(self, pieces, cut=False):
-        self.pieces, self.cut, self.problems = pieces, cut, []
+        self.pieces, self.problems = pieces, []
         self.uses = used_by(p for p in pieces if not is_variant(p.name))
         used = set().union(*self.uses.values()) if self.uses else set()
         roots = set(self.uses) - used
@@ -162,7 +162,7 @@ class Variants:
         for piece in pieces:
             if is_variant(piece.name):
                 self.add(piece)
-        for variant in self.all.values():
+        for variant in [] if cut else self.all.values():
             for part in variant.parts:
                 self.resolve(part)
             self.check_overlap(variant)
@@ -188,8 +188,7 @@ class Variants:
         if function:
             self.resolve_function(part, function[1])
         elif part.target not in self.uses:
-            if not self.cut:
-                self.complain(part, "there is no chunk of that name")
+            self.complain(part, "there is no chunk of that name")
         elif part.target in self.in_tests:
             self.complain(part, "that chunk belongs to the tests")
         elif part.target in self.roots:
@@ -214,7 +213,7 @@ class Variants:
                               f"{ours[0].line} defines {name}; so must this")
         elif found:
             self.complain(part, "that function belongs to the tests")
-        elif not self.cut:
+        else:
             self.complain(part, "no chunk defines that function")
 
     def check_overlap(self, variant):
@@ -236,13 +235,12 @@ class Variants:
 
 def with_variant(markup, variant, pieces):
     """The markup, a list of lines, in which the variant stands in its place:
-    uses of its targets use it. The text of a piece becomes one such use, and
+    uses of its targets, but for those in its own text, use it. The text of a piece becomes one such use, and
     as many empty lines as will keep the count."""
     names = {part.replaced: part.name for part in variant.parts
              if not part.replaces_piece()}
     gone = {id(part.replaced): part.name for part in variant.parts
             if part.replaces_piece()}
-    own = {part.name for part in variant.parts}
     number, name, use, lines = -1, None, None, 0
     for text in markup:
         word, _, rest = text.rstrip("\n").partition(" ")
@@ -257,7 +255,7 @@ def with_variant(markup, variant, pieces):
             lines += 1
             if lines == 2:
                 yield f"@use {use}\n"
-        elif word == "@use" and name not in own and rest in names:
+        elif word == "@use" and rest in names and name != names[rest]:
             text = f"@use {names[rest]}\n"
         yield text
 
