@@ -1,11 +1,12 @@
 /* single.c: made from chapters/45-gradients.nw; edit it there. */
-struct layer;                   /* not quite empty, as C demands */
+#define _DEFAULT_SOURCE 1       /* before any header: see weights.c */
+#define _FILE_OFFSET_BITS 64
+
+struct layer;                   /* C demands that no file be empty */
 
 #ifndef MH_SINGLE
 #define MH_SINGLE
 
-/* the file that must come first */
-#include "weights.c"    /* it says what it wants of the system */
 /* files of the float library */
 #include "error.c"
 #include "whole.c"
@@ -17,5 +18,6 @@ struct layer;                   /* not quite empty, as C demands */
 #include "gradient.c"
 #include "differences.c"
 
+#include "weights.c"
 #include "run.c"
 #endif

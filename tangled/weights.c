@@ -1,5 +1,5 @@
 /* weights.c: made from chapters/47-files.nw; edit it there. */
-#define _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE 1
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
