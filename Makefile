@@ -305,7 +305,7 @@ variants: $(NORMAL)  ## try every wrong and every right variant, keep records/va
 try: $(NORMAL)      ## what one edit changes: EDIT=name of the book's, or FILE=my.nw with chunks of your own
 	@exec env $(ASIDE) tools/try $(if $(FILE),--file '$(FILE)','$(EDIT)') book.nw $(CHAPTERS)
 
-mutate: $(NORMAL)   ## small faults in the library, and how many the suite notices: 400, or ALL=1; keep records/mutants.tsv
+mutate: $(NORMAL) $(BUILD)/suite-single   ## small faults in the library, and how many the suite notices: 400, or ALL=1; keep records/mutants.tsv
 	@BUILD='$(BUILD)' CC='$(CC)' tools/mutate $(if $(ALL),--all)
 
 exercises: $(NORMAL)  ## what the answers promise is what happens

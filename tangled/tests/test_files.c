@@ -1,5 +1,7 @@
 /* tests/test_files.c: made from chapters/47-files.nw; edit it there. */
 #define _DEFAULT_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +107,11 @@ static const struct { const char *header; size_t data;
 		": the shape of a is larger than any file" },
 	{ "{" ENTRY("a", "U64", "2305843009213693952", "0,0") "}", 0,
 		": the shape of a is larger than any file" },
+	{ "{" ENTRY("a", "U8", "144115188075855872", "0,1") "}", 1,
+		": the shape of a is larger than any file" },
+	{ "{" ENTRY("a", "U8", "144115188075855871", "0,1") "}", 1,
+		": a (144115188075855871) of type U8 takes 1152921504606846968"
+		" bits, its data_offsets hold 1 bytes" },
 	{ "{" ENTRY("a", "U8", "9223372036854775808", "0,0") "}", 0,
 		": its header is not JSON: too big integer near"
 		" '9223372036854775808'" },
@@ -207,6 +214,32 @@ START_TEST(a_hostile_name_makes_no_long_or_coloured_complaint)
 }
 END_TEST
 
+START_TEST(a_text_is_shown_up_to_its_limit)
+{
+	struct weights *weights;
+	char path[102] = "/nowhere/", header[80], sentence[160];
+
+	memset(path + 9, 'x', 92);              /* 101 letters */
+	snprintf(sentence, sizeof sentence, "cannot read %.100s...: No"
+			" such file or directory", path);
+	ck_refused(weights_open(path, &weights, &error), MH_EFILE,
+			sentence);
+	path[100] = '\0';
+	snprintf(sentence, sizeof sentence, "cannot read %s: No such file"
+			" or directory", path);
+	ck_refused(weights_open(path, &weights, &error), MH_EFILE,
+			sentence);
+	for (int length = 60; length <= 61; length++) {
+		snprintf(header, sizeof header, "{\"%.*s\":{}}", length,
+				path + 9);
+		snprintf(sentence, sizeof sentence, ": %.60s%s lacks dtype,"
+				" shape or two data_offsets", path + 9,
+				length > 60 ? "..." : "");
+		ck_malformed(scratch_file(header, 0), sentence);
+	}
+}
+END_TEST
+
 static struct scratch scratch_pipe(void)
 {
 	struct scratch pipe = scratch_bytes("", 0);
@@ -283,6 +316,41 @@ START_TEST(tensors_of_every_type_may_stand_in_a_file)
 	remove(scratch.path);
 	ck_assert_str_eq(weights_nth(weights, 0)->type, names[_i]);
 	weights_close(weights);
+}
+END_TEST
+
+START_TEST(eight_small_numbers_fill_as_many_bytes_as_one_has_bits)
+{
+	static const char *const headers[] = {
+		"{" ENTRY("x", "F4", "8", "0,4") "}",
+		"{" ENTRY("x", "F6_E2M3", "8", "0,6") "}",
+		"{" ENTRY("x", "F6_E3M2", "8", "0,6") "}",
+	};
+	struct weights *weights;
+	struct scratch scratch = scratch_file(headers[_i], _i ? 6 : 4);
+
+	ck_ok(weights_open(scratch.path, &weights, NULL));
+	remove(scratch.path);
+	weights_close(weights);
+}
+END_TEST
+
+START_TEST(a_file_is_closed_whatever_its_number)
+{
+	struct scratch scratch = scratch_file("{}", 0);
+	int input = dup(STDIN_FILENO);
+	struct weights *weights;
+
+	close(STDIN_FILENO);
+	ck_ok(weights_open(scratch.path, &weights, NULL));
+	remove(scratch.path);
+	ck_assert_int_ge(fcntl(STDIN_FILENO, F_GETFD), 0);
+	weights_close(weights);
+	ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
+	if (input >= 0) {
+		dup2(input, STDIN_FILENO);
+		close(input);
+	}
 }
 END_TEST
 
@@ -400,6 +468,53 @@ START_TEST(every_bit_of_every_number_comes_back)
 }
 END_TEST
 
+/* A file of one number, opened; *number is that of the open file. */
+static struct weights *open_one(int *number)
+{
+	real one = 1;
+	struct weights_tensor w = { "w", tensor_view(&one, 0, NULL) };
+	struct scratch scratch = scratch_bytes("", 0);
+	struct weights *weights;
+
+	ck_ok(weights_write(scratch.path, &w, 1, NULL));
+	*number = dup(STDERR_FILENO);
+	close(*number);
+	ck_ok(weights_open(scratch.path, &weights, NULL));
+	remove(scratch.path);
+	return weights;
+}
+
+START_TEST(a_read_that_fails_is_no_silence)
+{
+	struct error error = { 0 };
+	int number;
+	struct weights *weights = open_one(&number);
+	real got = 7;
+
+	ck_assert_int_eq(close(number), 0);
+	ck_assert_int_eq(weights_read(weights, "w", tensor_view(&got, 0,
+			NULL), &error), MH_EFILE);
+	ck_assert_ptr_nonnull(strstr(error.message,
+			": Bad file descriptor"));
+	ck_assert(got == 7);
+	weights_close(weights);
+}
+END_TEST
+
+START_TEST(an_old_error_does_not_disturb_a_read)
+{
+	int number;
+	struct weights *weights = open_one(&number);
+	real got = 7;
+
+	errno = EINTR;
+	ck_ok(weights_read(weights, "w", tensor_view(&got, 0, NULL),
+			NULL));
+	ck_assert(got == 1);
+	weights_close(weights);
+}
+END_TEST
+
 START_TEST(a_file_that_cannot_be_written_leaves_the_old_one)
 {
 	static const char *const names[] = { "w", "w", "__metadata__",
@@ -445,6 +560,28 @@ START_TEST(a_file_that_cannot_be_written_leaves_the_old_one)
 				MH_EFILE, sentence);
 	}
 	ck_bytes(scratch, "old", 3);
+}
+END_TEST
+
+START_TEST(no_header_is_written_that_is_too_long_to_be_read)
+{
+	static const char frame[] = "{" ENTRY("", "F64", "0", "0,0") "}";
+	size_t letters = 100000000 - (sizeof frame - 1);
+	char *name = malloc(letters + 2);
+	struct weights_tensor none = { name, tensor_view(NULL, 1,
+			(size_t[]){ 0 }) };
+
+	ck_assert_ptr_nonnull(name);
+	memset(name, 'x', letters + 1);
+	name[letters + 1] = '\0';
+	ck_refused(weights_write("/nowhere/at", &none, 1, &error),
+			MH_ESIZE, "a header of 100000008 bytes, at most 100000000"
+			" are allowed");
+	name[letters] = '\0';
+	ck_refused(weights_write("/nowhere/at", &none, 1, &error),
+			MH_EFILE, "cannot write /nowhere/at: No such file or"
+			" directory");
+	free(name);
 }
 END_TEST
 
@@ -600,6 +737,7 @@ void files_suite(Suite *suite)
 {
 	TCase *opening = tcase_create("opening");
 	TCase *tensors = tcase_create("reading and writing");
+	TCase *headers = tcase_create("long headers");
 	TCase *layers = tcase_create("layers");
 
 	/* add the tests of opening */
@@ -615,6 +753,10 @@ void files_suite(Suite *suite)
 	tcase_add_test(opening, what_the_rules_allow_is_read);
 	tcase_add_loop_test(opening,
 			tensors_of_every_type_may_stand_in_a_file, 0, 17);
+	tcase_add_loop_test(opening,
+			eight_small_numbers_fill_as_many_bytes_as_one_has_bits, 0, 3);
+	tcase_add_test(opening, a_text_is_shown_up_to_its_limit);
+	tcase_add_test(opening, a_file_is_closed_whatever_its_number);
 	/* add the tests of tensors and layers */
 	suite_add_tcase(suite, tensors);
 	tcase_add_test(tensors,
@@ -623,6 +765,13 @@ void files_suite(Suite *suite)
 	tcase_add_test(tensors, every_bit_of_every_number_comes_back);
 	tcase_add_test(tensors,
 			a_file_that_cannot_be_written_leaves_the_old_one);
+	tcase_add_test(tensors, a_read_that_fails_is_no_silence);
+	tcase_add_test(tensors, an_old_error_does_not_disturb_a_read);
+	suite_add_tcase(suite, headers);
+	tcase_set_tags(headers, "long");        /* twice 100 million letters */
+	tcase_set_timeout(headers, 60);
+	tcase_add_test(headers,
+			no_header_is_written_that_is_too_long_to_be_read);
 	suite_add_tcase(suite, layers);
 	tcase_add_loop_test(layers, a_layer_comes_back_bit_for_bit, 0, SHAPES);
 	tcase_add_test(layers,

@@ -533,6 +533,28 @@ START_TEST(what_does_not_fit_on_the_way_back_is_refused)
 }
 END_TEST
 
+START_TEST(a_head_refuses_what_does_not_fit_on_its_way_back)
+{
+	real zeros[35] = { 0 };
+	struct workspace room = { 0 };
+	struct tensor w = tensor_view(zeros, 2, (size_t[]){ 3, 7 });
+	struct tensor x = tensor_view(zeros, 2, (size_t[]){ 5, 7 });
+	struct tensor square = tensor_view(zeros, 2, (size_t[]){ 5, 5 });
+	struct tensor dout = tensor_view(zeros, 2, (size_t[]){ 5, 3 });
+	struct projections p = { .query = w, .key = w, .value = w };
+
+	ck_refused(gradient_head(p, p, x, true, dout, dout, x, &room,
+			&error), MH_ESHAPE,
+			"weights has shape (5, 3), wanted (5, 5)");
+	ck_refused(gradient_head(p, p, x, true, square, square, x, &room,
+			&error), MH_ESHAPE,
+			"dout has shape (5, 5), wanted (5, 3)");
+	ck_refused(gradient_head(p, p, x, true, square, dout, dout, &room,
+			&error), MH_ESHAPE, "dx has shape (5, 3), wanted (5, 7)");
+	workspace_free(&room);
+}
+END_TEST
+
 START_TEST(the_packed_way_back_wants_room_in_one_piece)
 {
 	struct back back;
@@ -644,6 +666,8 @@ void gradients_suite(Suite *suite)
 	tcase_add_loop_test(properties, nothing_in_gives_nothing_back, 0, 4);
 	tcase_add_loop_test(properties,
 			what_does_not_fit_on_the_way_back_is_refused, 0, 2);
+	tcase_add_test(properties,
+			a_head_refuses_what_does_not_fit_on_its_way_back);
 	tcase_add_test(properties, the_packed_way_back_wants_room_in_one_piece);
 	tcase_add_loop_test(properties, the_way_back_does_not_grow, 0, 2);
 	tcase_add_test(properties, more_heads_and_examples_need_no_more_room);

@@ -97,6 +97,18 @@ START_TEST(the_registry_lists_every_parameter_in_order)
 }
 END_TEST
 
+START_TEST(a_name_beyond_the_last_is_not_found)
+{
+	struct parameter parameter = { 0 };
+	struct entry entries[] = { { "in", &parameter },
+			{ "beyond", &parameter } };
+	const struct registry registry = { entries, 1, 2 };
+
+	ck_assert_ptr_eq(registry_find(&registry, "in"), entries);
+	ck_assert_ptr_null(registry_find(&registry, "beyond"));
+}
+END_TEST
+
 START_TEST(the_loop_agrees_with_the_oracle)
 {
 	static long double weights[1024], concat[512], output[512];
@@ -311,6 +323,20 @@ START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
 }
 END_TEST
 
+START_TEST(an_empty_slot_is_found_wherever_it_is)
+{
+	char sentence[] = "slot ? holds no head";
+	struct bench s;
+
+	bench_set(&s, 2, 5, 3, 4);
+	s.layer->head[_i] = NULL;
+	sentence[5] = (char)('0' + _i);
+	ck_refused(layer_forward_loop(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE, sentence);
+	bench_free(&s);
+}
+END_TEST
+
 START_TEST(no_result_may_hold_an_element_twice)
 {
 	struct bench s;
@@ -464,6 +490,7 @@ void loop_suite(Suite *suite)
 	/* add the tests of registry and refusals */
 	suite_add_tcase(suite, registry);
 	tcase_add_test(registry, the_registry_lists_every_parameter_in_order);
+	tcase_add_test(registry, a_name_beyond_the_last_is_not_found);
 	tcase_add_test(registry,
 			a_head_entered_twice_is_counted_once_and_named_twice);
 	tcase_add_test(registry, a_head_beside_the_registry_runs_but_is_missed);
@@ -471,6 +498,8 @@ void loop_suite(Suite *suite)
 	suite_add_tcase(suite, refusals);
 	tcase_add_test(refusals, widths_that_heads_cannot_share_are_refused);
 	tcase_add_test(refusals, inputs_that_do_not_fit_the_layer_are_refused);
+	tcase_add_loop_test(refusals, an_empty_slot_is_found_wherever_it_is, 0,
+			3);
 	tcase_add_loop_test(refusals, no_result_may_hold_an_element_twice, 0,
 			3);
 	tcase_add_test(refusals, a_layer_that_memory_cannot_hold_is_refused);

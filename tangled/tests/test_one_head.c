@@ -199,6 +199,24 @@ START_TEST(a_limit_is_respected_and_leaves_the_workspace_usable)
 }
 END_TEST
 
+START_TEST(a_size_that_cannot_be_rounded_up_is_refused)
+{
+	struct workspace workspace = { .limit = 256 };
+	size_t most[] = { (PTRDIFF_MAX - 64) / sizeof(real) };
+	struct tensor t;
+
+	ck_assert_int_eq(workspace_take(&workspace, 1, most, &t, NULL),
+			MH_EMEMORY);
+	most[0]++;
+	ck_assert_int_eq(workspace_take(&workspace, 1, most, &t, NULL),
+			MH_ESIZE);
+	most[0] = PTRDIFF_MAX / sizeof(real);
+	ck_assert_int_eq(workspace_take(&workspace, 1, most, &t, NULL),
+			MH_ESIZE);
+	workspace_free(&workspace);
+}
+END_TEST
+
 enum { T = 5, C = 7, D = 3 };
 
 static real x_memory[T * C], in_proj[3 * D * C];
@@ -441,4 +459,6 @@ void one_head_suite(Suite *suite)
 			a_growing_sequence_does_not_pile_up_blocks);
 	tcase_add_test(workspace,
 			a_limit_is_respected_and_leaves_the_workspace_usable);
+	tcase_add_test(workspace,
+			a_size_that_cannot_be_rounded_up_is_refused);
 }

@@ -49,6 +49,45 @@ START_TEST(blas_refuses_what_it_cannot_read)
 }
 END_TEST
 
+START_TEST(blas_refuses_rows_that_overlap)
+{
+	static const ptrdiff_t strides[][2] = { { 2, 1 }, { 1, 1 },
+			{ 0, 1 }, { -3, 1 } };
+	real memory[12], result[4];
+	struct tensor b = counted(memory, 2, (size_t[]){ 3, 2 });
+	struct tensor out = tensor_view(result, 2, (size_t[]){ 2, 2 });
+	struct tensor a = { memory + 6, 2, { 2, 3 }, { strides[_i][0],
+			strides[_i][1] } };
+	const char *sentence = "BLAS wants one stride of 1 in each matrix,"
+			" and the last in the result";
+
+	ck_refused(blas_product(a, b, out, &error), MH_ESHAPE, sentence);
+	ck_refused(blas_product(tensor_swap(b, 0, 1), tensor_swap(a, 0, 1),
+			out, &error), MH_ESHAPE, sentence);
+}
+END_TEST
+
+START_TEST(blas_takes_a_single_row_or_column_of_any_stride)
+{
+	static const ptrdiff_t odd[] = { 0, 1, 77 };
+	real memory[3 * 4], vector[3] = { 1, 2, 3 }, got[4];
+	struct tensor m = noise(memory, 2, (size_t[]){ 3, 4 }, 1);
+	struct tensor row = { vector, 2, { 1, 3 }, { odd[_i], 1 } };
+	struct tensor out = { got, 2, { 1, 4 }, { odd[_i], 1 } };
+
+	ck_ok(blas_product(row, m, out, NULL));
+	for (size_t j = 0; j < 4; j++)
+		ck_near(got[j], (long double)memory[j] + 2 * memory[4 + j] +
+				3 * memory[8 + j], 16);
+	out = (struct tensor){ got, 2, { 4, 1 }, { 1, odd[_i] } };
+	ck_ok(blas_product(tensor_swap(m, 0, 1), tensor_swap(row, 0, 1),
+			out, NULL));
+	for (size_t j = 0; j < 4; j++)
+		ck_near(got[j], (long double)memory[j] + 2 * memory[4 + j] +
+				3 * memory[8 + j], 16);
+}
+END_TEST
+
 START_TEST(a_split_undoes_a_merge_and_moves_nothing)
 {
 	real memory[2 * 3 * 4];
@@ -67,6 +106,21 @@ START_TEST(a_split_undoes_a_merge_and_moves_nothing)
 	ck_ok(tensor_split(t, 2, 2, &split, NULL));
 	ck_refused(tensor_split(split, 0, 1, &split, &error), MH_ESHAPE,
 			"(2, 3, 2, 2) has no axis to spare");
+}
+END_TEST
+
+START_TEST(a_tensor_is_finite_if_no_element_is_otherwise)
+{
+	real memory[6];
+	struct tensor t = counted(memory, 2, (size_t[]){ 2, 3 });
+
+	ck_assert(tensor_finite(t));
+	memory[5] = (real)NAN;
+	ck_assert(!tensor_finite(t));
+	ck_assert(tensor_finite(tensor_narrow(t, 1, 0, 2)));
+	ck_assert(tensor_finite(tensor_narrow(t, 0, 1, 0)));
+	memory[0] = -(real)INFINITY;
+	ck_assert(!tensor_finite(tensor_narrow(t, 1, 0, 2)));
 }
 END_TEST
 
@@ -249,6 +303,7 @@ START_TEST(the_packed_path_takes_empty_input_and_does_not_grow)
 
 	bench_set(&s, _i ? 2 : 0, _i ? 0 : 5, 3, 4);
 	bench_packed(&s, true);
+	ck_assert_uint_eq(s.workspace.held, 0);     /* nor does it ask */
 	bench_free(&s);
 	bench_set(&s, 2, 5, 3, 4);
 	bench_packed(&s, true);
@@ -449,6 +504,21 @@ START_TEST(a_frame_may_have_biases_before_it_has_heads)
 }
 END_TEST
 
+START_TEST(the_registry_has_room_for_all_biases_and_no_more)
+{
+	struct layer *layer;
+	struct parameter extra = { 0 };
+
+	ck_ok(layer_create(12, 3, &layer, NULL));
+	ck_ok(layer_add_biases(layer, NULL));
+	ck_assert_uint_eq(layer->registry.count, 6 * 3 + 2);
+	ck_refused(registry_enter(&layer->registry, "extra", &extra,
+			&error), MH_EMEMORY, "no room for extra: the registry has"
+			" 20 entries");
+	layer_free(layer);
+}
+END_TEST
+
 void packed_suite(Suite *suite)
 {
 	TCase *blas = tcase_create("blas");
@@ -458,8 +528,13 @@ void packed_suite(Suite *suite)
 	tcase_add_loop_test(blas, blas_multiplies_any_turned_matrices, 0,
 			4);
 	tcase_add_test(blas, blas_refuses_what_it_cannot_read);
+	tcase_add_loop_test(blas, blas_refuses_rows_that_overlap, 0, 4);
+	tcase_add_loop_test(blas,
+			blas_takes_a_single_row_or_column_of_any_stride, 0, 3);
 	suite_add_tcase(suite, packed);
 	tcase_add_test(packed, a_split_undoes_a_merge_and_moves_nothing);
+	tcase_add_test(packed,
+			a_tensor_is_finite_if_no_element_is_otherwise);
 	tcase_add_loop_test(packed,
 			the_packed_path_agrees_with_loop_and_oracle, 0,
 			2 * SHAPES);
@@ -479,6 +554,8 @@ void packed_suite(Suite *suite)
 			a_layer_that_cannot_have_biases_stays_what_it_was);
 	tcase_add_test(packed,
 			a_frame_may_have_biases_before_it_has_heads);
+	tcase_add_test(packed,
+			the_registry_has_room_for_all_biases_and_no_more);
 	tcase_add_loop_test(packed,
 			the_packed_path_takes_any_view_and_writes_contiguous_ones,
 			0, 3);

@@ -431,6 +431,61 @@ static void refused_run(struct folder *f, struct run_request request,
 	ck_assert_str_eq(kept, "old");
 }
 
+START_TEST(a_prefix_has_room_for_255_letters_with_its_dot)
+{
+	char prefix[257], sentence[128];
+	struct folder f;
+	struct trial t;
+
+	if (!trial_set(&t, sizeof(real) == sizeof(double) ? "causal" :
+			"float-causal"))
+		return;
+	folder_set(&f);
+	take_apart(&t, &f);
+	struct run_request request = { .layer = f.model,
+			.inputs = f.inputs, .prefix = prefix, .heads = 2 };
+
+	memset(prefix, 'x', 256);
+	snprintf(sentence, sizeof sentence, "the prefix %.40s... is too"
+			" long", prefix);
+	prefix[255] = '\0';
+	refused_run(&f, request, sentence);
+	ck_assert(!run_wants_float(&request));
+	snprintf(sentence, sizeof sentence, "%%s/model: there is no"
+			" %.60sin_proj_weight", prefix);
+	prefix[254] = '.';
+	refused_run(&f, request, sentence);
+	prefix[254] = '\0';
+	refused_run(&f, request, sentence);
+	folder_free(&f);
+	trial_free(&t);
+}
+END_TEST
+
+START_TEST(a_run_does_not_replace_what_it_reads)
+{
+	struct folder f;
+	struct trial t;
+	char sentence[128];
+
+	if (!trial_set(&t, sizeof(real) == sizeof(double) ? "causal" :
+			"float-causal"))
+		return;
+	folder_set(&f);
+	take_apart(&t, &f);
+	const char *input = _i & 1 ? f.inputs : f.model;
+	struct run_request request = { f.model, f.inputs,
+			_i & 2 ? f.answer : input, "a.b", 2, true, true, true };
+
+	ck_assert_int_eq(link(input, f.answer), 0);
+	snprintf(sentence, sizeof sentence, "the output would replace the"
+			" input %s", input);
+	ck_refused(run_layer(&request, &error), MH_EFILE, sentence);
+	folder_free(&f);
+	trial_free(&t);
+}
+END_TEST
+
 START_TEST(what_is_no_layer_or_no_input_is_refused_by_name)
 {
 	struct folder f;
@@ -535,6 +590,10 @@ void pytorch_suite(Suite *suite)
 			2);
 	tcase_add_test(files, without_backward_no_gradient_is_written);
 	tcase_add_test(files, a_run_leaves_no_file_open);
+	tcase_add_test(files,
+			a_prefix_has_room_for_255_letters_with_its_dot);
+	tcase_add_loop_test(files, a_run_does_not_replace_what_it_reads, 0,
+			4);
 	tcase_add_test(files,
 			what_is_no_layer_or_no_input_is_refused_by_name);
 }

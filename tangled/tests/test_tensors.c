@@ -101,6 +101,19 @@ START_TEST(an_axis_of_one_step_merges_whatever_its_stride)
 }
 END_TEST
 
+START_TEST(two_rows_that_lie_apart_merge_only_if_they_are_empty)
+{
+	real memory[2 * 6];
+	struct tensor t = counted(memory, 2, (size_t[]){ 2, 6 }), merged;
+
+	ck_refused(tensor_merge(tensor_narrow(t, 1, 0, 3), 0, &merged,
+			&error), MH_ESHAPE, "axes 0 and 1 are not adjacent in "
+			"memory: strides 6 and 1, lengths 2 and 3");
+	ck_ok(tensor_merge(tensor_narrow(t, 1, 0, 0), 0, &merged, NULL));
+	ck_assert_uint_eq(merged.shape[0], 0);
+}
+END_TEST
+
 START_TEST(reversed_and_broadcast_views_copy_what_they_show)
 {
 	real memory[3 * 5], copy[3 * 5];
@@ -283,6 +296,8 @@ void tensors_suite(Suite *suite)
 			an_axis_of_one_step_merges_whatever_its_stride);
 	tcase_add_test(views,
 			reversed_and_broadcast_views_copy_what_they_show);
+	tcase_add_test(views,
+			two_rows_that_lie_apart_merge_only_if_they_are_empty);
 	tcase_add_test(views, short_axes_are_no_obstacle);
 	tcase_add_test(views, a_count_that_overflows_is_refused);
 	suite_add_tcase(suite, numbers);
