@@ -550,8 +550,7 @@ enum status layer_forward_packed(const struct layer *layer,
 		status = check_contiguous(result, error);
 	if (status || tensor_is_empty(x))
 		return status;
-	if (!status)
-		status = layer_project(layer, x, &qkv, workspace, error);
+	status = layer_project(layer, x, &qkv, workspace, error);
 	if (!status)
 		status = attend_packed(layer, qkv, causal, result->weights,
 				&heads, workspace, error);

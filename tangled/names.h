@@ -100,6 +100,7 @@
 #define tensor_is_empty MH_NAME(tensor_is_empty)
 #define tensor_merge MH_NAME(tensor_merge)
 #define tensor_narrow MH_NAME(tensor_narrow)
+#define tensor_next MH_NAME(tensor_next)
 #define tensor_overlaps_itself MH_NAME(tensor_overlaps_itself)
 #define tensor_product MH_NAME(tensor_product)
 #define tensor_randomize MH_NAME(tensor_randomize)

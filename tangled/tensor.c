@@ -4,17 +4,6 @@
 #include "tensor.h"
 
 /* private functions of tensor */
-/* Move to the next index, last axis fastest; false after the last. */
-static bool next_index(const struct tensor *t, size_t index[])
-{
-	for (int axis = t->rank - 1; axis >= 0; axis--) {
-		if (++index[axis] < t->shape[axis])
-			return true;
-		index[axis] = 0;
-	}
-	return false;
-}
-
 /* Row i of a times column j of b. */
 static real dot_product(struct tensor a, size_t i, struct tensor b,
 		size_t j)
@@ -161,8 +150,18 @@ struct tensor tensor_contiguous(struct tensor t, real *memory)
 		return copy;
 	do
 		*memory++ = *tensor_at(&t, index);
-	while (next_index(&t, index));
+	while (tensor_next(&t, index));
 	return copy;
+}
+
+bool tensor_next(const struct tensor *t, size_t index[])
+{
+	for (int axis = t->rank - 1; axis >= 0; axis--) {
+		if (++index[axis] < t->shape[axis])
+			return true;
+		index[axis] = 0;
+	}
+	return false;
 }
 
 bool tensor_is_empty(struct tensor t)
@@ -246,7 +245,7 @@ void tensor_fill(struct tensor t, real value)
 		return;
 	do
 		*tensor_at(&t, index) = value;
-	while (next_index(&t, index));
+	while (tensor_next(&t, index));
 }
 
 void tensor_randomize(struct tensor t, struct random *random,
@@ -258,7 +257,7 @@ void tensor_randomize(struct tensor t, struct random *random,
 		return;
 	do
 		*tensor_at(&t, index) = random_uniform(random, -bound, bound);
-	while (next_index(&t, index));
+	while (tensor_next(&t, index));
 }
 
 void softmax_rows(struct tensor rows)
@@ -311,7 +310,7 @@ bool tensor_finite(struct tensor t)
 	do
 		if (!isfinite(*tensor_at(&t, index)))
 			return false;
-	while (next_index(&t, index));
+	while (tensor_next(&t, index));
 	return true;
 }
 
@@ -329,5 +328,5 @@ void tensor_add(struct tensor from, struct tensor to)
 		return;
 	do
 		*tensor_at(&to, index) += *tensor_at(&from, index);
-	while (next_index(&from, index));
+	while (tensor_next(&from, index));
 }

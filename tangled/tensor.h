@@ -86,6 +86,10 @@ bool tensor_is_empty(struct tensor t);
 /* Would writing one element change another, by a stride of 0? */
 bool tensor_overlaps_itself(struct tensor t);
 
+/* Move index[0], ..., index[rank - 1] to the next element, last axis
+ * fastest. After the last it begins again, and returns false. */
+bool tensor_next(const struct tensor *t, size_t index[]);
+
 /* out = a b, of shapes (m,k), (k,n) and (m,n), any strides; out
  * overlaps neither. Each element is summed in the order of k, so it
  * depends on one row and one column only, to the last bit. MH_ESHAPE if

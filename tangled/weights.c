@@ -251,22 +251,6 @@ static void encode(const real *number, unsigned char *bytes)
 		bytes[i] = (unsigned char)(bits >> 8 * i);
 }
 
-/* The element of t at an index, which moves to the next, last axis
- * fastest. */
-static real *step(const struct tensor *t, size_t index[])
-{
-	real *element = t->data;
-
-	for (int axis = 0; axis < t->rank; axis++)
-		element += (ptrdiff_t)index[axis] * t->stride[axis];
-	for (int axis = t->rank - 1; axis >= 0; axis--) {
-		if (++index[axis] < t->shape[axis])
-			break;
-		index[axis] = 0;
-	}
-	return element;
-}
-
 enum { BLOCK = 512 };           /* numbers that travel at a time */
 
 /* The description of one tensor, or NULL if memory is short. */
@@ -371,7 +355,8 @@ static bool put_numbers(struct tensor t, FILE *file)
 
 	tensor_count(t.rank, t.shape, &left);
 	while (left-- > 0) {
-		encode(step(&t, index), block + used);
+		encode(tensor_at(&t, index), block + used);
+		tensor_next(&t, index);
 		used += sizeof(real);
 		if (used < sizeof block && left > 0)
 			continue;
@@ -634,8 +619,10 @@ enum status weights_read(const struct weights *weights,
 
 		status = read_at(weights, weights->data + at, block, take,
 				error);
-		for (size_t i = 0; i < take && !status; i += sizeof(real))
-			decode(block + i, step(&t, index));
+		for (size_t i = 0; i < take && !status; i += sizeof(real)) {
+			decode(block + i, tensor_at(&t, index));
+			tensor_next(&t, index);
+		}
 		at += take;
 	}
 	return status;

@@ -51,6 +51,24 @@ void bench_free(struct bench *s)
 }
 
 
+void bench_judge(const struct bench *s, bool causal)
+{
+	static long double weights[1024], concat[512], output[512];
+	struct problem p = bench_problem(s, causal);
+	double units = oracle_units(&p), C = (double)s->C;
+	double mixed = 2 * sqrt(C) * units + (p.out_bias ? C : 0);
+
+	oracle_heads(&p, weights, concat);
+	oracle_output(&p, concat, output);
+	for (size_t i = 0; i < s->B * s->H * s->T * s->T; i++)
+		ck_near(s->weights[i], weights[i], units);
+	for (size_t i = 0; i < s->B * s->T * s->C; i++) {
+		ck_near(s->concat[i], concat[i], units);
+		ck_near(s->output[i], output[i], mixed);
+	}
+}
+
+
 real bench_big(void)
 {
 	return ldexp((real)1, sizeof(real) == sizeof(double) ? 600 : 90);

@@ -26,6 +26,10 @@ struct problem bench_problem(const struct bench *s, bool causal);
 void bench_free(struct bench *s);
 /* prototypes of the bench */
 
+/* The results agree with the oracle, as nearly as its bounds say. */
+void bench_judge(const struct bench *s, bool causal);
+
+
 /* A number whose square is infinite. */
 real bench_big(void);
 

@@ -113,6 +113,16 @@ static bool trial_set(struct trial *t, const char *name)
 	return true;
 }
 
+/* The case of this name that is of our precision. */
+static void trial_pick(struct trial *t, const char *name)
+{
+	char own[64];
+
+	snprintf(own, sizeof own, "%s%s", sizeof(real) == sizeof(double) ?
+			"" : "float-", name);
+	ck_assert(trial_set(t, own));
+}
+
 static void trial_free(struct trial *t)
 {
 	workspace_free(&t->room);
@@ -257,9 +267,7 @@ START_TEST(a_run_takes_the_path_it_is_asked_for)
 	struct trial t;
 	struct weights *answer;
 
-	if (!trial_set(&t, sizeof(real) == sizeof(double) ? "long" :
-			"float-long"))
-		return;
+	trial_pick(&t, "long");
 	folder_set(&f);
 	take_apart(&t, &f);
 	struct run_request request = { f.model, f.inputs, f.answer, "a.b",
@@ -284,9 +292,7 @@ START_TEST(a_run_keeps_the_mask_on_the_way_back)
 	struct trial t;
 	struct weights *answer;
 
-	if (!trial_set(&t, sizeof(real) == sizeof(double) ? "causal" :
-			"float-causal"))
-		return;
+	trial_pick(&t, "causal");
 	folder_set(&f);
 	tensor_fill(of_head(t.dy, 0, 0), (real)INFINITY);
 	take_apart(&t, &f);
@@ -312,9 +318,7 @@ START_TEST(a_bias_that_is_missing_counts_as_zero)
 	struct trial t;
 	struct weights *answer;
 
-	if (!trial_set(&t, sizeof(real) == sizeof(double) ?
-			"unmasked-biases" : "float-unmasked-biases"))
-		return;
+	trial_pick(&t, "unmasked-biases");
 	folder_set(&f);
 	take_apart(&t, &f);
 	/* leave one bias out of the model */
@@ -352,9 +356,7 @@ START_TEST(without_backward_no_gradient_is_written)
 	struct trial t;
 	struct weights *answer;
 
-	if (!trial_set(&t, sizeof(real) == sizeof(double) ? "causal" :
-			"float-causal"))
-		return;
+	trial_pick(&t, "causal");
 	folder_set(&f);
 	take_apart(&t, &f);
 	struct weights_tensor x = { "x", t.x };
@@ -388,9 +390,7 @@ START_TEST(a_run_leaves_no_file_open)
 	struct trial t;
 	int before;
 
-	if (!trial_set(&t, sizeof(real) == sizeof(double) ? "causal" :
-			"float-causal"))
-		return;
+	trial_pick(&t, "causal");
 	folder_set(&f);
 	take_apart(&t, &f);
 	struct run_request request = { f.model, f.inputs, f.answer, "a.b",
@@ -437,9 +437,7 @@ START_TEST(a_prefix_has_room_for_255_letters_with_its_dot)
 	struct folder f;
 	struct trial t;
 
-	if (!trial_set(&t, sizeof(real) == sizeof(double) ? "causal" :
-			"float-causal"))
-		return;
+	trial_pick(&t, "causal");
 	folder_set(&f);
 	take_apart(&t, &f);
 	struct run_request request = { .layer = f.model,
@@ -468,9 +466,7 @@ START_TEST(a_run_does_not_replace_what_it_reads)
 	struct trial t;
 	char sentence[128];
 
-	if (!trial_set(&t, sizeof(real) == sizeof(double) ? "causal" :
-			"float-causal"))
-		return;
+	trial_pick(&t, "causal");
 	folder_set(&f);
 	take_apart(&t, &f);
 	const char *input = _i & 1 ? f.inputs : f.model;
@@ -491,9 +487,7 @@ START_TEST(what_is_no_layer_or_no_input_is_refused_by_name)
 	struct folder f;
 	struct trial t;
 
-	if (!trial_set(&t, sizeof(real) == sizeof(double) ?
-			"unmasked-biases" : "float-unmasked-biases"))
-		return;
+	trial_pick(&t, "unmasked-biases");
 	folder_set(&f);
 	take_apart(&t, &f);
 
