@@ -103,7 +103,7 @@ MADE      = names.h reference_lab.h
 define keep
 	@cmp -s $(1).new $(1) && rm $(1).new || mv $(1).new $(1)
 endef
-$(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names tools/embed $(REFERENCE)
+$(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names tools/embed tools/safetensors.py $(REFERENCE)
 	$(call say,tangle,$(BUILD)/src)
 	$(Q)MADE="$(MADE)" tools/tangle $< $(BUILD)/src -L $(FILES)
 	$(Q)cd $(BUILD)/src && "$(CURDIR)/tools/names" $(filter %.h,$(filter-out tests/%,$(FILES))) > names.h.new
@@ -309,7 +309,7 @@ try: $(NORMAL)      ## what one edit changes: EDIT=name of the book's, or FILE=m
 	@exec env $(ASIDE) tools/try $(if $(FILE),--file '$(FILE)','$(EDIT)') book.nw $(CHAPTERS)
 
 mutate: $(NORMAL) $(BUILD)/suite-single   ## small faults in the library, and how many the suite notices: 400, or ALL=1; keep records/mutants.tsv
-	@BUILD='$(BUILD)' CC='$(CC)' tools/mutate $(if $(ALL),--all)
+	@exec env $(ASIDE) tools/mutate $(if $(ALL),--all)
 
 exercises: $(NORMAL)  ## what the answers promise is what happens
 	@exec env $(ASIDE) tools/exercises book.nw $(CHAPTERS)

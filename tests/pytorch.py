@@ -3,52 +3,40 @@ version draws alike, and what torch.nn.MultiheadAttention makes of an input.
 
 Runs with PyTorch 1.13 and newer, and needs nothing else."""
 
-import json
 import math
-import struct
+import os
+import sys
 
 import torch
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))), "tools"))
+import safetensors
 
 TYPES = {"F64": torch.float64, "F32": torch.float32}
 NAMES = {dtype: name for name, dtype in TYPES.items()}
 
 
-# ---- safetensors: length of the header, header, data ------------------------
+# ---- files of tensors -------------------------------------------------------
 
 def write_tensors(path, tensors, metadata=None):
     """Write a dictionary of tensors to a file."""
-    header = {"__metadata__": metadata} if metadata else {}
-    data = bytearray()
+    packed = {}
     for name, tensor in sorted(tensors.items()):
         flat = tensor.detach().reshape(-1)
-        piece = bytearray(flat.numel() * flat.element_size())
-        torch.frombuffer(piece, dtype=flat.dtype).copy_(flat)
-        header[name] = {"dtype": NAMES[tensor.dtype],
-                        "shape": list(tensor.shape),
-                        "data_offsets": [len(data), len(data) + len(piece)]}
-        data += piece
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
+        content = bytearray(flat.numel() * flat.element_size())
+        torch.frombuffer(content, dtype=flat.dtype).copy_(flat)
+        packed[name] = NAMES[tensor.dtype], list(tensor.shape), content
     with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
+        file.write(safetensors.pack(packed, metadata))
 
 
 def read_tensors(path):
     """The tensors of a file and its metadata."""
-    with open(path, "rb") as file:
-        length, = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(length))
-        data = bytearray(file.read())
-    metadata = header.pop("__metadata__", {})
-    tensors = {}
-    for name, entry in header.items():
-        begin, end = entry["data_offsets"]
-        dtype = TYPES[entry["dtype"]]
-        size = torch.empty(0, dtype=dtype).element_size()
-        tensors[name] = torch.frombuffer(
-            data, dtype=dtype, offset=begin,
-            count=(end - begin) // size).reshape(entry["shape"])
-    return tensors, metadata
+    packed, metadata = safetensors.read(path)
+    return {name: torch.frombuffer(bytearray(content), dtype=TYPES[dtype]
+                                   ).reshape(shape)
+            for name, (dtype, shape, content) in packed.items()}, metadata
 
 
 # ---- numbers ----------------------------------------------------------------

@@ -145,6 +145,18 @@ class Variant:
         return self.parts[0].place()
 
 
+def chapters_of_tests(pieces):
+    """{test: the number in the name of the chapter in which it stands}."""
+    found = {}
+    for piece in pieces:
+        chapter = re.match(r"(?:.*/)?(\d+)-", piece.file)
+        for line in piece.lines if chapter else []:
+            for name in re.findall(r"\bSTART_TEST\((\w+)\)",
+                                   "".join(text for _, text in line)):
+                found[name] = int(chapter[1])
+    return found
+
+
 class Variants:
     """The variants of a book. What is wrong with them is in `problems`. In a
     book that was cut they may stand in for what is gone: it has none to try."""
