@@ -307,6 +307,9 @@ START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
 	narrow.key.value = tensor_narrow(narrow.key.value, 0, 0, 3);
 	ck_refused(layer_enter(s.layer, 0, &narrow, &error), MH_ESHAPE,
 			"key has shape (3, 12), wanted (4, 12)");
+	narrow.query.value = tensor_narrow(narrow.query.value, 1, 0, 9);
+	ck_refused(layer_enter(s.layer, 0, &narrow, &error), MH_ESHAPE,
+			"query has shape (4, 9), wanted (4, 12)");
 	bench_free(&s);
 }
 END_TEST

@@ -32,9 +32,13 @@ START_TEST(blas_refuses_what_it_cannot_read)
 {
 	real memory[24];
 	struct tensor a = counted(memory, 2, (size_t[]){ 4, 6 }), b = a;
+	struct tensor square = tensor_view(memory, 2, (size_t[]){ 4, 4 });
 
 	ck_refused(blas_product(a, a, a, &error), MH_ESHAPE,
 			"(4, 6) times (4, 6) does not give (4, 6)");
+	ck_refused(blas_product(tensor_slice(square, 0, 0), square, square,
+			&error), MH_ESHAPE,
+			"(4) times (4, 4) does not give (4, 4)");
 	b.stride[0] = 12, b.stride[1] = 2, b.shape[0] = 2, b.shape[1] = 3;
 	ck_refused(blas_product(b, tensor_swap(b, 0, 1),
 			tensor_view(memory, 2, (size_t[]){ 2, 2 }), &error),
