@@ -24,7 +24,7 @@ LDLIBS   += -ljansson -lopenblas -lm
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
-LIBRARY  := error whole tensor blas workspace attention layer gradient weights
+LIBRARY  := error whole tensor blas workspace attention layer gradient online weights
 PROGRAM  := record fixture interventions storage differences reference run thoughts measure lab single main
 HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences reference run thoughts measure lab)
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
