@@ -28,9 +28,10 @@ LIBRARY  := error whole tensor blas workspace attention layer gradient online we
 PROGRAM  := record fixture interventions storage differences reference run thoughts measure lab single main
 HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences reference run thoughts measure lab)
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch thoughts record
+SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online thoughts record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
-            tests/oracle.c tests/layer_bench.h tests/layer_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
+            tests/oracle.c tests/layer_bench.h tests/layer_bench.c \
+            tests/streamed_bench.h tests/streamed_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
 FIGURES  := fixture-weights contributions interventions storage differences parity variants
 
