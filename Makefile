@@ -33,7 +33,7 @@ TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c \
             tests/streamed_bench.h tests/streamed_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
-FIGURES  := fixture-weights contributions interventions storage differences parity variants
+FIGURES  := fixture-weights contributions interventions storage differences parity memory variants
 
 # What the chapters at hand do define. A snapshot, which stops at some chapter,
 # defines fewer files than the whole book and expects no more; slots that only
