@@ -19,16 +19,19 @@ CFLAGS   ?= -O2 -g
 WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings \
             -Wdouble-promotion -Wvla
-override CFLAGS += -std=c11 $(WARNINGS)
+OPENMP   ?= -fopenmp
+override CFLAGS += -std=c11 $(OPENMP) $(WARNINGS)
 LDLIBS   += -ljansson -lopenblas -lm
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
-LIBRARY  := error whole tensor blas workspace attention layer gradient online weights
-PROGRAM  := record fixture interventions storage differences reference run thoughts measure lab single main
-HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences reference run thoughts measure lab)
-SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online thoughts record
+LIBRARY  := error whole tensor blas workspace attention layer gradient online kernel streaming weights
+PROGRAM   = record fixture interventions storage differences reference run thoughts measure lab single $(KERNELS) main
+# The kernel again, for one kind of processor each, and each in float, too.
+KERNELS  := kernel_avx2 kernel_avx512 single_plain single_avx2 single_avx512
+HEADERS  := real.h vector.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences reference run thoughts measure lab)
+SOURCES   = $(addsuffix .c,$(LIBRARY) $(PROGRAM))
+SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online streaming thoughts record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c \
             tests/streamed_bench.h tests/streamed_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
@@ -152,6 +155,11 @@ $(BUILD)/double/%.o: $(BUILD)/src/%.c $(BUILD)/flags
 
 $(BUILD)/single/%.o: $(BUILD)/src/%.c $(BUILD)/flags
 	$(compile)
+
+# A kernel may round once where it multiplies and adds: its promise is agreement
+# within rounding, the same for any number of threads.
+KERNEL_OBJ = kernel.o $(KERNELS:=.o)
+$(KERNEL_OBJ:%=$(BUILD)/double/%) $(KERNEL_OBJ:%=$(BUILD)/single/%): EXTRA += -ffp-contract=fast
 
 # Tests are compiled plainly: it is their subjects whose optimised code counts.
 $(BUILD)/single/%.o: EXTRA += -DMH_SINGLE

@@ -155,30 +155,6 @@ static enum status unattend_packed(const struct layer *layer,
 	return status;
 }
 
-/* Add the rows of a stacked gradient to the heads that they belong
- * to. */
-static void hand_out(const struct layer *layer, struct tensor dweight,
-		struct tensor dbias)
-{
-	const size_t d = layer->head_width, C = layer->width;
-
-	for (size_t h = 0; h < layer->heads; h++) {
-		struct projections g = head_gradients(layer->head[h]);
-		struct tensor weight[] = { g.query, g.key, g.value };
-		struct tensor bias[] = { g.query_bias, g.key_bias,
-				g.value_bias };
-
-		for (size_t i = 0; i < 3; i++) {
-			size_t row = i * C + h * d;
-
-			tensor_add(tensor_narrow(dweight, 0, row, d),
-					weight[i]);
-			if (layer->bias_memory)
-				tensor_add(tensor_narrow(dbias, 0, row, d), bias[i]);
-		}
-	}
-}
-
 /* Back through all projections, into dx (B,T,C). */
 static enum status unproject_packed(const struct layer *layer,
 		struct tensor x, struct tensor dqkv, struct tensor dx,
@@ -218,7 +194,7 @@ static enum status unproject_packed(const struct layer *layer,
 	if (!status)
 		add_rows(dproduct, dbias);
 	if (!status && !own)
-		hand_out(layer, dweight, dbias);
+		gradient_hand_out(layer, dweight, dbias);
 	return status;
 }
 /* functions of gradient */
@@ -405,4 +381,26 @@ enum status layer_backward_packed(const struct layer *layer,
 				error);
 	workspace_release(workspace, mark);
 	return status;
+}
+
+void gradient_hand_out(const struct layer *layer,
+		struct tensor dweight, struct tensor dbias)
+{
+	const size_t d = layer->head_width, C = layer->width;
+
+	for (size_t h = 0; h < layer->heads; h++) {
+		struct projections g = head_gradients(layer->head[h]);
+		struct tensor weight[] = { g.query, g.key, g.value };
+		struct tensor bias[] = { g.query_bias, g.key_bias,
+				g.value_bias };
+
+		for (size_t i = 0; i < 3; i++) {
+			size_t row = i * C + h * d;
+
+			tensor_add(tensor_narrow(dweight, 0, row, d),
+					weight[i]);
+			if (layer->bias_memory)
+				tensor_add(tensor_narrow(dbias, 0, row, d), bias[i]);
+		}
+	}
 }

@@ -65,4 +65,9 @@ enum status layer_backward_packed(const struct layer *layer,
 		struct tensor dy, struct tensor dx,
 		struct workspace *workspace, struct error *error);
 
+/* Add the rows of a stacked gradient (3C,C), and of that of the biases
+ * (3C) if there are any, to the heads that they belong to. */
+void gradient_hand_out(const struct layer *layer,
+		struct tensor dweight, struct tensor dbias);
+
 #endif

@@ -158,32 +158,6 @@ static bool has_biases(const struct head *head)
 	return head->query_bias.value.data || head->key_bias.value.data ||
 			head->value_bias.value.data;
 }
-
-/* The biases of all heads as one vector (3C), in the order of
- * layer_stack; no data if the layer has none. */
-static enum status stack_biases(const struct layer *layer,
-		struct tensor *stacked, struct workspace *workspace,
-		struct error *error)
-{
-	const size_t d = layer->head_width, C = layer->width;
-	enum status status;
-
-	*stacked = layer->in_bias.value;
-	if (!layer->bias_memory || layer_runs_its_own(layer))
-		return MH_OK;
-	status = workspace_take(workspace, 1, stacked->shape, stacked,
-			error);
-	for (size_t h = 0; h < layer->heads && !status; h++) {
-		const struct head *head = layer->head[h];
-		const struct parameter *part[] = { &head->query_bias,
-				&head->key_bias, &head->value_bias };
-
-		for (size_t i = 0; i < 3; i++)
-			tensor_contiguous(part[i]->value,
-					&AT(*stacked, i * C + h * d));
-	}
-	return status;
-}
 /* functions of layer */
 struct entry *registry_find(const struct registry *registry,
 		const char *name)
@@ -447,14 +421,9 @@ enum status forward_take(const struct layer *layer, struct tensor x,
 	return status;
 }
 
-enum status layer_expect(const struct layer *layer, struct tensor x,
-		const struct forward *result, const char *name,
-		struct error *error)
+enum status layer_expect_input(const struct layer *layer,
+		struct tensor x, struct error *error)
 {
-	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
-			x.shape[1] };
-	enum status status;
-
 	if (x.rank != 3 || x.shape[2] != layer->width)
 		return REFUSE(error, MH_ESHAPE, "x has shape %s, wanted"
 				" (B, T, %zu)", tensor_shape(x).text, layer->width);
@@ -468,7 +437,20 @@ enum status layer_expect(const struct layer *layer, struct tensor x,
 					" unlike its layer", h, layer->bias_memory ? "without" :
 					"with");
 	}
-	status = tensor_expect(result->output, name, 3, x.shape, error);
+	return MH_OK;
+}
+
+enum status layer_expect(const struct layer *layer, struct tensor x,
+		const struct forward *result, const char *name,
+		struct error *error)
+{
+	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
+			x.shape[1] };
+	enum status status = layer_expect_input(layer, x, error);
+
+	if (!status)
+		status = tensor_expect(result->output, name, 3, x.shape,
+				error);
 	if (!status)
 		status = tensor_expect(result->concat, "concat", 3, x.shape,
 				error);
@@ -595,7 +577,7 @@ enum status layer_project(const struct layer *layer, struct tensor x,
 				error);
 	/* add the biases of all heads to the product */
 	if (!status)
-		status = stack_biases(layer, &biases, workspace, error);
+		status = layer_stack_biases(layer, &biases, workspace, error);
 	if (!status)
 		attention_bias(projected, biases);
 	return status;
@@ -662,6 +644,30 @@ enum status layer_add_biases(struct layer *layer, struct error *error)
 	for (size_t h = 0; h < H && !status; h++)
 		if (layer->head[h])
 			status = enter_biases(layer, h, layer->head[h], error);
+	return status;
+}
+
+enum status layer_stack_biases(const struct layer *layer,
+		struct tensor *stacked, struct workspace *workspace,
+		struct error *error)
+{
+	const size_t d = layer->head_width, C = layer->width;
+	enum status status;
+
+	*stacked = layer->in_bias.value;
+	if (!layer->bias_memory || layer_runs_its_own(layer))
+		return MH_OK;
+	status = workspace_take(workspace, 1, stacked->shape, stacked,
+			error);
+	for (size_t h = 0; h < layer->heads && !status; h++) {
+		const struct head *head = layer->head[h];
+		const struct parameter *part[] = { &head->query_bias,
+				&head->key_bias, &head->value_bias };
+
+		for (size_t i = 0; i < 3; i++)
+			tensor_contiguous(part[i]->value,
+					&AT(*stacked, i * C + h * d));
+	}
 	return status;
 }
 

@@ -10,9 +10,11 @@
 #ifdef MH_SINGLE
 typedef float real;
 #define REAL_EPSILON FLT_EPSILON
+#define REAL_MAX FLT_MAX
 #else
 typedef double real;
 #define REAL_EPSILON DBL_EPSILON
+#define REAL_MAX DBL_MAX
 #endif
 
 #endif

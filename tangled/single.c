@@ -20,4 +20,8 @@ struct layer;                   /* C demands that no file be empty */
 
 #include "weights.c"
 #include "run.c"
+
+#include "online.c"
+
+#include "streaming.c"
 #endif

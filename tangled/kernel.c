@@ -1,0 +1,706 @@
+/* kernel.c: made from chapters/57-tiles.nw; edit it there. */
+#include "kernel.h"
+#include "vector.h"
+
+#ifndef KERNEL
+#define KERNEL kernel_plain
+#define KERNEL_NAME "plain"
+#endif
+
+/* constants of kernel */
+#define LOG2E ((real)1.44269504088896340735992468100189214L)
+#ifdef MH_SINGLE
+enum { FRACTION_BITS = 23, LOWEST = -87 };
+#define ROUNDER ((real)0x1.8p23)
+#else
+enum { FRACTION_BITS = 52, LOWEST = -708 };
+#define ROUNDER ((real)0x1.8p52)
+#endif
+
+/* 2^f = sum of c_n f^n for f between -1/2 and 1/2, highest power
+ * first. */
+static const real powers[] = {
+#ifdef MH_SINGLE
+	0.001327647129073739f, 0.009675540961325169f,
+	0.05550713092088699f, 0.24022120237350464f,
+	0.6931469440460205f, 1.0000001192092896f
+#else
+	1.3691488853904128880892e-12, 2.56784359934882051419e-11,
+	4.4455382718708114975964e-10, 7.0549116208011233298754e-9,
+	1.0178086009239699727490e-7, 1.3215486790144309488404e-6,
+	1.5252733804059840280026e-5, 1.5403530393381609954437e-4,
+	1.3333558146428443423412e-3, 9.6181291076284771619791e-3,
+	5.5504108664821579953143e-2, 2.4022650695910071233355e-1,
+	6.9314718055994530941723e-1, 1
+#endif
+};
+
+/* A tile of attention: so many rows by so many columns. */
+enum { QUERIES = 48, KEYS = 64, SLACK = 3 };
+
+/* Of the keys of a tile, row i sees the first first + i * step. */
+struct sight {
+	ptrdiff_t first, step;
+};
+
+/* private functions of kernel */
+/* out (rows, vectors) = a b, or out + a b: a (rows, depth) of any
+ * strides, b (depth, vectors) in rows of width b_step. */
+struct tile {
+	bool add;
+	size_t depth;
+	const real *a;
+	ptrdiff_t a_row, a_column;
+	const real *b;
+	size_t b_step;
+	real *out;
+	size_t out_step;
+};
+
+INLINE void run_tile(const int rows, const int vectors,
+		const struct tile *t)
+{
+	vector c[TILE_ROWS][TILE_VECTORS];
+	const real *a = t->a, *b = t->b;
+	const ptrdiff_t a_row = t->a_row, a_column = t->a_column;
+	const size_t b_step = t->b_step;
+
+	/* begin with zero, or with what is there */
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		UNROLL
+		for (int j = 0; j < vectors; j++) {
+			const real *out = t->out + (size_t)i * t->out_step +
+					j * LANES;
+
+			c[i][j] = t->add ? load(out) : (vector){ 0 };
+			__builtin_prefetch(out, 1);
+		}
+	for (size_t k = t->depth; k > 0; k--) {
+		vector v[TILE_VECTORS];
+
+		/* add the product of a column and a row */
+		UNROLL
+		for (int j = 0; j < vectors; j++)
+			v[j] = load(b + j * LANES);
+		UNROLL
+		for (int i = 0; i < rows; i++) {
+			vector x = every(a[i * a_row]);
+
+			UNROLL
+			for (int j = 0; j < vectors; j++)
+				c[i][j] += x * v[j];
+		}
+		a += a_column;
+		b += b_step;
+	}
+	/* store the tile */
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		UNROLL
+		for (int j = 0; j < vectors; j++)
+			store(t->out + (size_t)i * t->out_step + j * LANES, c[i][j]);
+}
+
+#define TILE(rows, vectors) \
+	static __attribute__((noinline)) void \
+	tile_##rows##_##vectors(const struct tile *t) \
+	{ \
+		run_tile(rows, vectors, t); \
+	}
+#define TILES(v) TILE(1, v) TILE(2, v) TILE(3, v) \
+	TILE(4, v) TILE(5, v) TILE(6, v)
+#define NAMES(v) { tile_1_##v, tile_2_##v, tile_3_##v, \
+	tile_4_##v, tile_5_##v, tile_6_##v }
+
+TILES(1)
+TILES(2)
+#if TILE_VECTORS == 4
+TILES(3)
+TILES(4)
+#endif
+
+static void (*const tiles[TILE_VECTORS][TILE_ROWS])(
+		const struct tile *) = {
+	NAMES(1), NAMES(2),
+#if TILE_VECTORS == 4
+	NAMES(3), NAMES(4)
+#endif
+};
+
+/* The same for any number of rows, and columns padded to whole
+ * vectors: tiles of almost one width, the narrow ones last. */
+static void run_tiles(size_t rows, size_t columns, struct tile t)
+{
+	const real *a = t.a;
+	real *out = t.out;
+	size_t left = columns / LANES;
+
+	while (left > 0) {
+		size_t tiles_left = (left + TILE_VECTORS - 1) / TILE_VECTORS;
+		size_t vectors = (left + tiles_left - 1) / tiles_left;
+
+		/* run down the rows, a tile at a time */
+		for (size_t i = 0; i < rows; i += TILE_ROWS) {
+			size_t n = rows - i < TILE_ROWS ? rows - i : TILE_ROWS;
+
+			t.a = a + (ptrdiff_t)i * t.a_row;
+			t.out = out + i * t.out_step;
+			tiles[vectors - 1][n - 1](&t);
+		}
+		left -= vectors;
+		t.b += vectors * LANES;
+		out += vectors * LANES;
+	}
+}
+
+#define HALF(h) (h) * LANES / 2
+#if VECTOR_BYTES / 4 == 16 && defined MH_SINGLE
+#define ZIP(a, b, h) __builtin_shufflevector(a, b, (h) + 0, (h) + 16, \
+	(h) + 1, (h) + 17, (h) + 2, (h) + 18, (h) + 3, (h) + 19, \
+	(h) + 4, (h) + 20, (h) + 5, (h) + 21, (h) + 6, (h) + 22, \
+	(h) + 7, (h) + 23)
+#elif VECTOR_BYTES == 64 || (VECTOR_BYTES == 32 && defined MH_SINGLE)
+#define ZIP(a, b, h) __builtin_shufflevector(a, b, (h) + 0, (h) + 8, \
+	(h) + 1, (h) + 9, (h) + 2, (h) + 10, (h) + 3, (h) + 11)
+#elif VECTOR_BYTES == 32 || defined MH_SINGLE
+#define ZIP(a, b, h) __builtin_shufflevector(a, b, (h) + 0, (h) + 4, \
+	(h) + 1, (h) + 5)
+#else
+#define ZIP(a, b, h) __builtin_shufflevector(a, b, (h) + 0, (h) + 2)
+#endif
+
+/* to = from^T times factor, a square of LANES by LANES. */
+static void turn_square(const real *from, ptrdiff_t from_step,
+		real factor, real *to, size_t to_step)
+{
+	vector a[LANES], b[LANES];
+
+	UNROLL
+	for (int i = 0; i < LANES; i++)
+		a[i] = load(from + i * from_step) * factor;
+	UNROLL
+	for (int n = 1; n < LANES; n *= 2) {
+		/* zip the first half with the second */
+		UNROLL
+		for (int i = 0; i < LANES / 2; i++) {
+			b[2 * i] = ZIP(a[i], a[i + LANES / 2], 0);
+			b[2 * i + 1] = ZIP(a[i], a[i + LANES / 2], LANES / 2);
+		}
+		UNROLL
+		for (int i = 0; i < LANES; i++)
+			a[i] = b[i];
+	}
+	UNROLL
+	for (int i = 0; i < LANES; i++)
+		store(to + (size_t)i * to_step, a[i]);
+}
+
+/* One row: columns numbers times factor, then zeros up to step. */
+static void lay_row(size_t columns, struct grid from, real factor,
+		real *to, size_t step)
+{
+	size_t j = 0;
+
+	if (from.column == 1)
+		for (; j + LANES <= columns; j += LANES)
+			store(to + j, load(from.data + j) * factor);
+	for (; j < columns; j++)
+		to[j] = from.data[(ptrdiff_t)j * from.column] * factor;
+	for (; j < step; j++)
+		to[j] = 0;
+}
+
+/* Lay a matrix out in rows of the given step, times factor; what is
+ * beyond its columns is zero. */
+static void lay(size_t rows, size_t columns, struct grid from,
+		real factor, real *to, size_t step)
+{
+	size_t i = 0;
+
+	if (from.row == 1 && from.column != 1)
+		for (; i + LANES <= rows; i += LANES) {
+			/* turn as many columns as make squares */
+			size_t j = 0;
+
+			for (; j + LANES <= columns; j += LANES)
+				turn_square(from.data + i + (ptrdiff_t)j * from.column,
+						from.column, factor, to + i * step + j, step);
+			/* lay the columns that are left */
+			for (size_t k = i; k < i + LANES && j < step; k++)
+				lay_row(columns - j, (struct grid){ from.data + k +
+						(ptrdiff_t)j * from.column, 1, from.column },
+						factor, to + k * step + j, step - j);
+		}
+	for (; i < rows; i++)
+		lay_row(columns, (struct grid){ from.data +
+				(ptrdiff_t)i * from.row, from.row, from.column },
+				factor, to + i * step, step);
+}
+
+/* out (rows, columns) = a b, or out + a b, for one panel: a
+ * (rows, depth) in rows of a_step, panel (depth, PANEL), of which the
+ * first columns count. */
+static void multiply_panel(size_t rows, size_t columns, bool add,
+		size_t depth, const real *a, size_t a_step, const real *panel,
+		real *out, size_t out_step)
+{
+	struct tile t = { add, depth, a, (ptrdiff_t)a_step, 1, panel, PANEL,
+			out, out_step };
+	const size_t padded = (columns + LANES - 1) / LANES * LANES;
+
+	if (columns == padded)
+		run_tiles(rows, columns, t);
+	else
+		/* go by way of a tile in memory, whose padding is left out */
+		for (size_t i = 0; i < rows; i += TILE_ROWS) {
+			size_t n = rows - i < TILE_ROWS ? rows - i : TILE_ROWS;
+			real square[TILE_ROWS * PANEL];
+
+			t = (struct tile){ false, depth, a + i * a_step,
+					(ptrdiff_t)a_step, 1, panel, PANEL, square, PANEL };
+			run_tiles(n, padded, t);
+			for (size_t r = 0; r < n; r++)
+				for (size_t j = 0; j < columns; j++) {
+					real *x = &out[(i + r) * out_step + j];
+
+					*x = (add ? *x : 0) + square[r * PANEL + j];
+				}
+		}
+}
+
+/* e^t for t <= 0 in every lane; 0 below LOWEST, NaN of NaN. */
+INLINE vector exponentials(vector t)
+{
+	const vector one = every(1);
+	vector shifted = t * LOG2E + ROUNDER;
+	vector f = t * LOG2E - (shifted - ROUNDER);
+	vector sum = every(powers[0]), scale;
+
+	UNROLL
+	for (size_t i = 1; i < sizeof powers / sizeof powers[0]; i++)
+		sum = sum * f + powers[i];
+	scale = (vector)(((vector_bits)shifted << FRACTION_BITS) +
+			(vector_bits)one);
+	return (vector)((vector_bits)(sum * scale) & ~(t < every(LOWEST)));
+}
+
+/* How many keys of the tile that begins at key does row see, and how
+ * many more each row after it? */
+INLINE struct sight sight_of(const struct strip *s, size_t row,
+		size_t key)
+{
+	size_t seen = s->causal ? row + 1 : s->length;
+
+	return (struct sight){ (ptrdiff_t)seen - (ptrdiff_t)key,
+			s->causal };
+}
+
+/* The same number, but neither less than 0 nor more than most. */
+INLINE size_t within(ptrdiff_t n, size_t most)
+{
+	return n <= 0 ? 0 : (size_t)n < most ? (size_t)n : most;
+}
+
+/* Overwrite the scores (rows, KEYS) of keys that are not seen. */
+static void hide(size_t rows, size_t columns, struct sight s,
+		real *scores)
+{
+	vector lane;
+
+	for (int i = 0; i < LANES; i++)
+		lane[i] = (real)i;
+	for (size_t i = 0; i < rows; i++)
+		for (size_t j = 0; j < columns; j += LANES) {
+			real *at = scores + i * KEYS + j;
+			real last = (real)(s.first + s.step * (ptrdiff_t)i - 1 -
+					(ptrdiff_t)j);
+
+			store(at, choose(lane > every(last),
+					every(-(real)INFINITY), load(at)));
+		}
+}
+
+/* weights (rows, KEYS) = e^(scores - maximum), and add them to the
+ * sums. Unless sure, give up if a score is not below its maximum. */
+static bool weigh(size_t rows, size_t columns, const real *scores,
+		const real *maximum, vector *sums, real *weights, bool sure)
+{
+	vector_bits below = ~(vector_bits){ 0 };
+	vector sum[TILE_ROWS];
+
+	for (size_t i = 0; i < rows; i++) {
+		sum[i] = (vector){ 0 };
+		for (size_t j = 0; j < columns; j += LANES) {
+			vector t = load(scores + i * KEYS + j) - maximum[i];
+			vector w = exponentials(t);
+
+			below &= (vector_bits)t;
+			sum[i] += w;
+			store(weights + i * KEYS + j, w);
+		}
+	}
+	if (!sure && any(below >= 0))
+		return false;
+	for (size_t i = 0; i < rows; i++)
+		sums[i] += sum[i];
+	return true;
+}
+
+/* What has been found for a group of rows so far. */
+struct found {
+	real *maximum;
+	vector *sums;
+	real *out;                      /* rows of width */
+	size_t width;
+};
+
+/* Raise the maximum of every row that has a score above it, and rescale
+ * what was summed before. */
+static void lift(size_t rows, size_t columns, const real *scores,
+		struct found f)
+{
+	for (size_t i = 0; i < rows; i++) {
+		real top = f.maximum[i], factor;
+
+		/* look for a score above the maximum */
+		vector most = every(top);
+		real lanes[LANES];
+
+		for (size_t j = 0; j < columns; j += LANES) {
+			vector score = load(scores + i * KEYS + j);
+
+			most = choose(score > most, score, most);
+		}
+		store(lanes, most);
+		for (int j = 0; j < LANES; j++)
+			top = lanes[j] > top ? lanes[j] : top;
+		if (!(top > f.maximum[i]))
+			continue;
+		top = ceil(top) + SLACK;
+		factor = exp(f.maximum[i] - top);
+		f.maximum[i] = top;
+		f.sums[i] *= factor;
+		for (size_t j = 0; j < f.width; j += LANES)
+			store(f.out + i * f.width + j,
+					load(f.out + i * f.width + j) * factor);
+	}
+}
+
+/* out (rows, width) += weights (rows, KEYS) from, of which every row
+ * reads the keys it sees. */
+static void mix_rows(size_t rows, struct sight s, const real *weights,
+		const real *from, real *out, size_t width)
+{
+	const size_t common = within(s.first, KEYS);
+	struct tile t = { true, common, weights, KEYS, 1, from, width, out,
+			width };
+
+	run_tiles(rows, width, t);
+	for (size_t i = 1; i < rows && s.step; i++) {
+		size_t seen = within(s.first + (ptrdiff_t)i, KEYS);
+
+		t.depth = seen - common;
+		t.a = weights + i * KEYS + common;
+		t.b = from + common * width;
+		t.out = out + i * width;
+		if (t.depth > 0)
+			run_tiles(1, width, t);
+	}
+}
+
+/* One group of rows meets one tile of keys. */
+static void meet(size_t rows, struct sight s, const real *queries,
+		size_t d, const real *keys, const real *values,
+		struct found f)
+{
+	real scores[TILE_ROWS * KEYS] ALIGNED;
+	real weights[TILE_ROWS * KEYS] ALIGNED;
+	const size_t most = within(s.first + s.step *
+			((ptrdiff_t)rows - 1), KEYS);
+	const size_t columns = (most + LANES - 1) / LANES * LANES;
+	struct tile t = { false, d, queries, (ptrdiff_t)d, 1, keys, KEYS,
+			scores, KEYS };
+
+	if (most == 0)
+		return;
+	run_tiles(rows, columns, t);
+	if (s.first < KEYS)
+		hide(rows, columns, s, scores);
+	if (!weigh(rows, columns, scores, f.maximum, f.sums, weights,
+			false)) {
+		lift(rows, columns, scores, f);
+		weigh(rows, columns, scores, f.maximum, f.sums, weights, true);
+	}
+	mix_rows(rows, s, weights, values, f.out, f.width);
+}
+
+/* Cut so many numbers off a room, and begin the rest at a vector. */
+static real *cut(real **room, size_t count)
+{
+	real *part = *room;
+
+	*room += (count + KERNEL_ALIGN - 1) / KERNEL_ALIGN * KERNEL_ALIGN;
+	return part;
+}
+
+INLINE size_t padded_width(size_t d)
+{
+	return (d + LANES - 1) / LANES * LANES;
+}
+
+INLINE struct grid grid_of(struct rows rows, size_t first)
+{
+	return (struct grid){ rows.data + first * rows.step,
+			(ptrdiff_t)rows.step, 1 };
+}
+
+INLINE struct grid turned(struct grid g)
+{
+	return (struct grid){ g.data, g.column, g.row };
+}
+
+INLINE size_t at_most(size_t n, size_t most)
+{
+	return n < most ? n : most;
+}
+
+/* Lay so many keys or values in a tile of rows (KEYS, width), the rest
+ * zero. */
+static void lay_rows(const struct strip *s, struct rows from,
+		size_t key, real *to)
+{
+	const size_t width = padded_width(s->width);
+	const size_t n = at_most(s->length - key, KEYS);
+
+	lay(n, s->width, grid_of(from, key), 1, to, width);
+	memset(to + n * width, 0, (KEYS - n) * width * sizeof(real));
+}
+
+/* Lay them turned, (d, KEYS). */
+static void lay_columns(const struct strip *s, struct rows from,
+		size_t key, real *to)
+{
+	lay(s->width, at_most(s->length - key, KEYS),
+			turned(grid_of(from, key)), 1, to, KEYS);
+}
+
+static void attend_strip(const struct strip *s, real *room)
+{
+	const size_t T = s->length, d = s->width, width = padded_width(d);
+	const size_t tiles_of_keys = (T + KEYS - 1) / KEYS;
+	real *keys = cut(&room, tiles_of_keys * KEYS * d);
+	real *values = cut(&room, tiles_of_keys * KEYS * width);
+	real *queries = cut(&room, QUERIES * d);
+	real *out = cut(&room, QUERIES * width);
+
+	for (size_t key = 0; key < T; key += KEYS) {
+		lay_columns(s, s->k, key, keys + key * d);
+		lay_rows(s, s->v, key, values + key * width);
+	}
+	for (size_t row = 0; row < T; row += QUERIES) {
+		vector sums[QUERIES];
+		const size_t n = at_most(T - row, QUERIES);
+
+		/* begin a tile of queries */
+		lay(n, d, grid_of(s->q, row), 1 / sqrt((real)d), queries, d);
+		memset(out, 0, n * width * sizeof(real));
+		for (size_t i = 0; i < n; i++) {
+			s->maximum[row + i] = -REAL_MAX;
+			sums[i] = (vector){ 0 };
+		}
+		/* let it meet all tiles of keys that it can see */
+		const size_t end = s->causal ? row + n : T;
+
+		for (size_t key = 0; key < end; key += KEYS)
+			for (size_t i = 0; i < n; i += TILE_ROWS) {
+				struct found f = { s->maximum + row + i, sums + i,
+						out + i * width, width };
+
+				meet(at_most(n - i, TILE_ROWS), sight_of(s, row + i, key),
+						queries + i * d, d, keys + key * d,
+						values + key * width, f);
+			}
+		/* divide by the sums */
+		for (size_t i = 0; i < n; i++) {
+			real sum = total(sums[i]);
+
+			s->sum[row + i] = sum;
+			lay_row(d, (struct grid){ out + i * width, 0, 1 }, 1 / sum,
+					s->out.data + (row + i) * s->out.step, d);
+		}
+	}
+}
+
+/* Rows of a strip that the way back needs again and again. */
+struct laid {
+	size_t width;
+	real *queries, *dout, *dqueries;        /* (T, width) */
+	real *mean, *share;                     /* (T) */
+	real *keys, *values;                    /* (d, KEYS) */
+	real *key_rows;                         /* (KEYS, width) */
+	real *dkeys, *dvalues;                  /* (KEYS, width) */
+	real *weights, *slopes;                 /* (QUERIES, KEYS) */
+};
+
+static struct laid lay_strip(const struct strip *s, real *room)
+{
+	const size_t T = s->length, d = s->width, width = padded_width(d);
+	struct laid l = { .width = width };
+
+	l.queries = cut(&room, T * width);
+	l.dout = cut(&room, T * width);
+	l.dqueries = cut(&room, T * width);
+	l.mean = cut(&room, T);
+	l.share = cut(&room, T);
+	l.keys = cut(&room, d * KEYS);
+	l.values = cut(&room, d * KEYS);
+	l.key_rows = cut(&room, KEYS * width);
+	l.dkeys = cut(&room, KEYS * width);
+	l.dvalues = cut(&room, KEYS * width);
+	l.weights = cut(&room, QUERIES * KEYS);
+	l.slopes = cut(&room, QUERIES * KEYS);
+	return l;
+}
+
+/* Lay the rows, and find dout . out and 1/sum of each. */
+static void prepare(const struct strip *s, struct laid l)
+{
+	const size_t T = s->length, d = s->width;
+
+	lay(T, d, grid_of(s->q, 0), 1 / sqrt((real)d), l.queries, l.width);
+	lay(T, d, grid_of(s->dout, 0), 1, l.dout, l.width);
+	memset(l.dqueries, 0, T * l.width * sizeof(real));
+	for (size_t i = 0; i < T; i++) {
+		vector sum = { 0 };
+
+		lay_row(d, grid_of(s->out, i), 1, l.key_rows, l.width);
+		for (size_t j = 0; j < l.width; j += LANES)
+			sum += load(l.key_rows + j) *
+					load(l.dout + i * l.width + j);
+		l.mean[i] = total(sum);
+		l.share[i] = 1 / s->sum[i];
+	}
+}
+
+/* Weigh a group of rows again, and find the slopes of its scores. */
+static void weigh_again(size_t rows, struct sight s, struct laid l,
+		size_t d, size_t row, const real *maximum, real *weights,
+		real *slopes)
+{
+	struct tile t = { false, d, l.queries + row * l.width,
+			(ptrdiff_t)l.width, 1, l.keys, KEYS, weights, KEYS };
+
+	run_tiles(rows, KEYS, t);
+	if (s.first < KEYS)
+		hide(rows, KEYS, s, weights);
+	t.a = l.dout + row * l.width;
+	t.b = l.values;
+	t.out = slopes;
+	run_tiles(rows, KEYS, t);
+	for (size_t i = 0; i < rows; i++)
+		for (size_t j = 0; j < KEYS; j += LANES) {
+			real *at = weights + i * KEYS + j;
+			vector w = exponentials(load(at) - maximum[row + i]) *
+					l.share[row + i];
+
+			store(at, w);
+			at = slopes + i * KEYS + j;
+			store(at, w * (load(at) - l.mean[row + i]));
+		}
+}
+
+/* out (keys, width) += weights^T from, where from begins with a row
+ * that sees the first s.first keys: of each key only the rows count
+ * that see it. */
+static void gather_rows(size_t rows, size_t keys, struct sight s,
+		const real *weights, const real *from, real *out, size_t width)
+{
+	for (size_t j = 0; j < keys; j += TILE_ROWS) {
+		const size_t n = at_most(keys - j, TILE_ROWS);
+
+		/* find the rows that see all keys of the group */
+		const size_t common = s.step ? within((ptrdiff_t)(j + n) - s.first,
+				rows) : 0;
+		struct tile t = { true, rows - common, weights + common * KEYS +
+				j, 1, KEYS, from + common * width, width,
+				out + j * width, width };
+
+		run_tiles(n, width, t);
+		/* gather the rows that see some keys of the group */
+		for (size_t k = j; k + 1 < j + n && common > 0; k++) {
+			size_t first = within((ptrdiff_t)k + 1 - s.first, rows);
+
+			t.depth = common - first;
+			t.a = weights + first * KEYS + k;
+			t.b = from + first * width;
+			t.out = out + k * width;
+			if (t.depth > 0)
+				run_tiles(1, width, t);
+		}
+	}
+}
+
+/* A tile of rows meets a tile of keys on the way back. */
+static void meet_again(const struct strip *s, struct laid l,
+		size_t row, size_t n, size_t key)
+{
+	const size_t keys = at_most(s->length - key, KEYS);
+
+	for (size_t i = 0; i < n; i += TILE_ROWS) {
+		struct sight sight = sight_of(s, row + i, key);
+		real *slopes = l.slopes + i * KEYS;
+		size_t rows = at_most(n - i, TILE_ROWS);
+
+		weigh_again(rows, sight, l, s->width, row + i, s->maximum,
+				l.weights + i * KEYS, slopes);
+		mix_rows(rows, sight, slopes, l.key_rows,
+				l.dqueries + (row + i) * l.width, l.width);
+	}
+	gather_rows(n, keys, sight_of(s, row, key), l.weights,
+			l.dout + row * l.width, l.dvalues, l.width);
+	gather_rows(n, keys, sight_of(s, row, key), l.slopes,
+			l.queries + row * l.width, l.dkeys, l.width);
+}
+
+/* What was laid out goes back to where it belongs. */
+static void unlay_rows(size_t rows, size_t d, const real *from,
+		size_t width, real factor, struct rows to, size_t first)
+{
+	for (size_t i = 0; i < rows; i++)
+		lay_row(d, (struct grid){ from + i * width, 0, 1 }, factor,
+				to.data + (first + i) * to.step, d);
+}
+
+static void unattend_strip(const struct strip *s, real *room)
+{
+	const struct laid l = lay_strip(s, room);
+	const size_t T = s->length, d = s->width;
+
+	prepare(s, l);
+	for (size_t key = 0; key < T; key += KEYS) {
+		const size_t keys = at_most(T - key, KEYS);
+
+		lay_columns(s, s->k, key, l.keys);
+		lay_columns(s, s->v, key, l.values);
+		lay_rows(s, s->k, key, l.key_rows);
+		memset(l.dkeys, 0, KEYS * l.width * sizeof(real));
+		memset(l.dvalues, 0, KEYS * l.width * sizeof(real));
+		for (size_t row = s->causal ? key : 0; row < T; row += QUERIES)
+			meet_again(s, l, row, at_most(T - row, QUERIES), key);
+		unlay_rows(keys, d, l.dkeys, l.width, 1, s->k, key);
+		unlay_rows(keys, d, l.dvalues, l.width, 1, s->v, key);
+	}
+	unlay_rows(T, d, l.dqueries, l.width, 1 / sqrt((real)d), s->q, 0);
+}
+
+/* the kernel itself */
+const struct kernel *KERNEL(void)
+{
+	static const struct kernel kernel = {
+		KERNEL_NAME, LANES, PANEL, lay, multiply_panel, attend_strip,
+		unattend_strip
+	};
+
+	return &kernel;
+}
