@@ -20,4 +20,6 @@ struct layer;                   /* C demands that no file be empty */
 
 #include "weights.c"
 #include "run.c"
+
+#include "online.c"
 #endif

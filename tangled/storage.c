@@ -28,12 +28,11 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static enum status run_once(forward_path *path, size_t B, size_t T,
+static enum status run_once(storage_pass *pass, size_t B, size_t T,
 		size_t C, size_t H, struct usage *usage, struct error *error)
 {
 	const size_t wide[] = { B, T, C };
 	struct workspace input = { 0 }, workspace = { 0 };
-	struct forward result;
 	struct random random = { 40 };
 	struct layer *layer;
 	struct tensor x;
@@ -51,9 +50,7 @@ static enum status run_once(forward_path *path, size_t B, size_t T,
 	size_t before = resident();
 	double start = now();
 
-	status = forward_take(layer, x, &result, &workspace, error);
-	if (!status)
-		status = path(layer, x, true, &result, &workspace, error);
+	status = pass(layer, x, &workspace, error);
 	usage->seconds = now() - start;
 	usage->resident = resident() - before;
 	usage->asked = workspace.peak;
@@ -85,7 +82,29 @@ enum status storage_cost(size_t B, size_t T, size_t C, size_t H,
 	return MH_OK;
 }
 
-enum status storage_measure(forward_path *path, size_t B, size_t T,
+enum status storage_loop(const struct layer *layer, struct tensor x,
+		struct workspace *workspace, struct error *error)
+{
+	struct forward result;
+	enum status status = forward_take(layer, x, &result, workspace,
+			error);
+
+	return status ? status : layer_forward_loop(layer, x, true,
+			&result, workspace, error);
+}
+
+enum status storage_packed(const struct layer *layer, struct tensor x,
+		struct workspace *workspace, struct error *error)
+{
+	struct forward result;
+	enum status status = forward_take(layer, x, &result, workspace,
+			error);
+
+	return status ? status : layer_forward_packed(layer, x, true,
+			&result, workspace, error);
+}
+
+enum status storage_measure(storage_pass *pass, size_t B, size_t T,
 		size_t C, size_t H, struct usage *usage, struct error *error)
 {
 	struct { struct error error; struct usage usage; } answer;
@@ -103,7 +122,7 @@ enum status storage_measure(forward_path *path, size_t B, size_t T,
 		close(ends[0]);
 		alarm(60);                              /* no measurement is for ever */
 		memset(&answer, 0, sizeof answer);
-		answer.error.status = run_once(path, B, T, C, H, &answer.usage,
+		answer.error.status = run_once(pass, B, T, C, H, &answer.usage,
 				&answer.error);
 		got = write(ends[1], &answer, sizeof answer);
 		_exit(got == (ssize_t)sizeof answer ? 0 : 1);
@@ -138,7 +157,7 @@ enum status sweep_measure(struct point *point, struct error *error)
 			point->H, &point->cost, error);
 
 	if (!status)
-		status = storage_measure(layer_forward_packed, SWEEP_B,
+		status = storage_measure(storage_packed, SWEEP_B,
 				point->T, SWEEP_C, point->H, &point->usage, error);
 	return status;
 }
