@@ -806,6 +806,16 @@ START_TEST(what_cannot_be_streamed_is_refused)
 	bench_add_biases(&lender.s);
 	refused_both(&t, t.s.input, t.out, t.in,
 			"slot 1 holds a head with biases, unlike its layer", true);
+	t.s.layer->head[1] = &t.s.layer->own[1];
+	odd = t.s.layer->own[1].value.gradient;
+	t.s.layer->own[1].value.gradient = tensor_narrow(odd, 0, 0, 3);
+	refused_both(&t, t.s.input, t.out, t.in,
+			"the value weight has shape (3, 12), wanted (4, 12)", true);
+	t.s.layer->own[1].value.gradient = odd;
+	odd = t.s.layer->own[1].key.value;
+	t.s.layer->own[1].key.value = tensor_narrow(odd, 1, 0, 3);
+	refused_both(&t, t.s.input, t.out, t.in,
+			"the key weight has shape (4, 3), wanted (4, 12)", true);
 	t.s.layer->head[1] = NULL;
 	refused_both(&t, t.s.input, t.out, t.in, "slot 1 holds no head",
 			true);
