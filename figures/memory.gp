@@ -28,7 +28,7 @@ do for [k=0:5] { T = 128 * 2**k; print sprintf("%d %g %g", T, asked("online", T)
 unset print
 set label "packed" at 2150,asked("packed", 2048)*1.35 left tc rgb headzero
 set label "loop" at 2150,asked("loop", 2048)*0.72 left tc rgb ink
-set label "online" at 4350,asked("online", 4096) left tc rgb headone
+set label "online" at 4700,asked("online", 4096) left tc rgb headone
 plot $loop using 1:2 with linespoints pt 6 ps 0.7 lw 1.5 lc rgb ink, \
      $packed using 1:2 with linespoints pt 6 ps 0.7 lw 1.5 dt 2 lc rgb headzero, \
      $online using 1:2 with linespoints pt 6 ps 0.7 lw 1.5 lc rgb headone, \

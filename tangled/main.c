@@ -130,7 +130,6 @@ static enum status sweep_paths(struct record *record,
 	struct cost cost;
 	enum status status = storage_cost(1, 2048, 16, 2, &cost, error);
 
-	RECORD(record, EXACT, "1", 2048, "paths.t");
 	RECORD(record, EXACT, "bytes", cost.entries * sizeof(real),
 			"paths.square");
 	for (int i = 0; i < PASSES; i++)

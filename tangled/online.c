@@ -10,6 +10,28 @@ static real exponential(real score, real maximum)
 	return score == -(real)INFINITY ? 0 : exp(score - maximum);
 }
 
+/* The weights of a head, and their gradients, have the layer's
+ * shape. */
+static enum status expect_weights(const struct layer *layer,
+		const struct head *head, struct error *error)
+{
+	static const char *const names[] = { "the query weight",
+			"the key weight", "the value weight" };
+	const struct parameter *parts[] = { &head->query, &head->key,
+			&head->value };
+	const size_t shape[] = { layer->head_width, layer->width };
+	enum status status = MH_OK;
+
+	for (int i = 0; i < 3 && !status; i++) {
+		status = tensor_expect(parts[i]->value, names[i], 2, shape,
+				error);
+		if (!status)
+			status = tensor_expect(parts[i]->gradient, names[i], 2,
+					shape, error);
+	}
+	return status;
+}
+
 /* One head of one example, as views of what is streamed. */
 struct online_head {
 	struct tensor q, k, v, out;     /* (T,d) */
@@ -87,6 +109,7 @@ static void unattend_online(struct online_head head, bool causal,
 		struct tensor dout, struct online_slopes slopes)
 {
 	const size_t length = dout.shape[0];
+	const real root = sqrt((real)dout.shape[1]);
 
 	tensor_fill(slopes.q, 0);
 	tensor_fill(slopes.k, 0);
@@ -97,7 +120,6 @@ static void unattend_online(struct online_head head, bool causal,
 
 		for (size_t j = 0; j < visible; j++) {
 			/* weigh the source again, and find its slopes */
-			real root = sqrt((real)dout.shape[1]);
 			real weight = exponential(dot_rows(head.q, i, head.k, j) / root,
 					AT(head.maximum, i)) / AT(head.sum, i);
 			real slope = weight * (dot_rows(dout, i, head.v, j) - mean) / root;
@@ -209,6 +231,8 @@ enum status streamed_expect(const struct layer *layer, struct tensor x,
 	const size_t C = layer->width, H = layer->heads;
 	const size_t shapes[5][3] = { { B, T, C }, { B, T, C },
 			{ B, T, 3 * C }, { B, H, T }, { B, H, T } };
+	for (size_t h = 0; h < H && !status; h++)
+		status = expect_weights(layer, layer->head[h], error);
 	for (int i = 0; i < 5 && !status; i++) {
 		status = tensor_expect(parts[i], names[i], 3, shapes[i],
 				error);

@@ -81,15 +81,17 @@ enum status layer_forward_online(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *result,
 		struct workspace *workspace, struct error *error);
 
-/* Back through it: x (B,T,C) and causal as they were forward; seen as
- * the forward pass has left it; dy (B,T,C), the gradient of the output.
- * Sets dx (B,T,C), which overlaps nothing else, and adds to gradients
- * as layer_backward_loop does. Replaces seen->qkv by the gradients of
- * the projections, so another backward pass needs another forward pass
- * before it. Reads concat, maximum and sum; the output is not read.
- * MH_ESHAPE if shapes do not fit or a slot is empty, MH_EMEMORY if the
- * workspace cannot grow: then nothing has been written and nothing
- * added. B or T may be 0. Dao et al. 2022, appendix B.2. */
+
+/* Back through layer_forward_online: x (B,T,C) and causal as they were
+ * forward; seen as the forward pass has left it; dy (B,T,C), the
+ * gradient of the output. Sets dx (B,T,C), which overlaps nothing else,
+ * and adds to gradients as layer_backward_loop does. Replaces seen->qkv
+ * by the gradients of the projections, so another backward pass needs
+ * another forward pass before it. Reads concat, maximum and sum, and
+ * not the output. MH_ESHAPE if shapes do not fit or a slot is empty,
+ * MH_EMEMORY if the workspace cannot grow: then nothing has been
+ * written and nothing added. B or T may be 0. Dao et al. 2022, appendix
+ * B.2. */
 enum status layer_backward_online(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *seen,
 		struct tensor dy, struct tensor dx,

@@ -711,8 +711,16 @@ START_TEST(too_little_memory_stops_a_streamed_pass_cleanly)
 
 	streamed_set(&t, 2, 9, 3, 4);
 	bench_add_biases(&t.s);
-	streamed_forth(&t, true);
+	for (limit = 64; status; limit += 64) {
+		workspace_free(&t.s.workspace);
+		t.s.workspace.limit = limit;
+		status = path.forward(t.s.layer, t.s.input, true, &t.result,
+				&t.s.workspace, NULL);
+		ck_assert(status == MH_OK || status == MH_EMEMORY);
+		ck_assert_uint_eq(t.s.workspace.asked, 0);
+	}
 	tensor_fill(t.in, 77);
+	status = MH_EMEMORY;
 	for (limit = 64; status; limit += 64) {
 		workspace_free(&t.s.workspace);
 		t.s.workspace.limit = limit;
@@ -806,6 +814,16 @@ START_TEST(what_cannot_be_streamed_is_refused)
 	bench_add_biases(&lender.s);
 	refused_both(&t, t.s.input, t.out, t.in,
 			"slot 1 holds a head with biases, unlike its layer", true);
+	t.s.layer->head[1] = &t.s.layer->own[1];
+	odd = t.s.layer->own[1].value.gradient;
+	t.s.layer->own[1].value.gradient = tensor_narrow(odd, 0, 0, 3);
+	refused_both(&t, t.s.input, t.out, t.in,
+			"the value weight has shape (3, 12), wanted (4, 12)", true);
+	t.s.layer->own[1].value.gradient = odd;
+	odd = t.s.layer->own[1].key.value;
+	t.s.layer->own[1].key.value = tensor_narrow(odd, 1, 0, 3);
+	refused_both(&t, t.s.input, t.out, t.in,
+			"the key weight has shape (4, 3), wanted (4, 12)", true);
 	t.s.layer->head[1] = NULL;
 	refused_both(&t, t.s.input, t.out, t.in, "slot 1 holds no head",
 			true);

@@ -32,6 +32,8 @@ static const struct {
 
 	{ "55 online", online_suite },
 
+	{ "57 tiles", streaming_suite },
+
 	{ "70 thoughts", thoughts_suite },
 
 	{ "90 record", record_suite },

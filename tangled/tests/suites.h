@@ -40,6 +40,8 @@ void pytorch_suite(Suite *suite);
 
 void online_suite(Suite *suite);
 
+void streaming_suite(Suite *suite);
+
 void thoughts_suite(Suite *suite);
 
 void record_suite(Suite *suite);

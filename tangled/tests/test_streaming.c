@@ -13,14 +13,12 @@ static void use_streaming(void)
 	streamed_use(&fast, 64);
 }
 
-Suite *suite_streaming(void)
+void streaming_suite(Suite *suite)
 {
-	Suite *suite = suite_create("streaming");
 	/* test cases of the streaming path */
 	TCase *c = tcase_create("streamed");
 
 	tcase_add_checked_fixture(c, use_streaming, NULL);
 	streamed_tests(c);
 	suite_add_tcase(suite, c);
-	return suite;
 }
