@@ -25,11 +25,11 @@ LDLIBS   += -ljansson -lopenblas -lm
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
-LIBRARY  := error whole tensor blas workspace attention layer gradient online kernel streaming weights
+LIBRARY  := error whole tensor blas workspace attention layer gradient online kernel kernel_small streaming weights
 PROGRAM   = record fixture interventions storage differences reference run thoughts measure lab single $(KERNELS) main
 # The kernel again, for one kind of processor each, and each in float, too.
 KERNELS  := kernel_avx2 kernel_avx512 single_plain single_avx2 single_avx512
-HEADERS  := real.h vector.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences reference run thoughts measure lab)
+HEADERS  := real.h vector.h $(addsuffix .h,$(filter-out kernel_small,$(LIBRARY)) record fixture interventions storage differences reference run thoughts measure lab)
 SOURCES   = $(addsuffix .c,$(LIBRARY) $(PROGRAM))
 SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online streaming thoughts record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \

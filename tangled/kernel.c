@@ -44,6 +44,17 @@ struct sight {
 };
 
 /* private functions of kernel */
+/* So many numbers, padded to whole vectors. */
+INLINE size_t padded_width(size_t d)
+{
+	return (d + LANES - 1) / LANES * LANES;
+}
+
+INLINE size_t at_most(size_t n, size_t most)
+{
+	return n < most ? n : most;
+}
+
 /* out (rows, vectors) = a b, or out + a b: a (rows, depth) of any
  * strides, b (depth, vectors) in rows of width b_step. */
 struct tile {
@@ -239,15 +250,15 @@ static void lay(size_t rows, size_t columns, struct grid from,
 }
 
 /* out (rows, columns) = a b, or out + a b, for one panel: a
- * (rows, depth) in rows of a_step, panel (depth, PANEL), of which the
- * first columns count. */
+ * (rows, depth) in rows of a_step, panel (depth, columns), its rows
+ * padded to whole vectors. */
 static void multiply_panel(size_t rows, size_t columns, bool add,
 		size_t depth, const real *a, size_t a_step, const real *panel,
 		real *out, size_t out_step)
 {
-	struct tile t = { add, depth, a, (ptrdiff_t)a_step, 1, panel, PANEL,
-			out, out_step };
-	const size_t padded = (columns + LANES - 1) / LANES * LANES;
+	const size_t padded = padded_width(columns);
+	struct tile t = { add, depth, a, (ptrdiff_t)a_step, 1, panel,
+			padded, out, out_step };
 
 	if (columns == padded)
 		run_tiles(rows, columns, t);
@@ -258,7 +269,7 @@ static void multiply_panel(size_t rows, size_t columns, bool add,
 			real square[TILE_ROWS * PANEL];
 
 			t = (struct tile){ false, depth, a + i * a_step,
-					(ptrdiff_t)a_step, 1, panel, PANEL, square, PANEL };
+					(ptrdiff_t)a_step, 1, panel, padded, square, PANEL };
 			run_tiles(n, padded, t);
 			for (size_t r = 0; r < n; r++)
 				for (size_t j = 0; j < columns; j++) {
@@ -267,6 +278,36 @@ static void multiply_panel(size_t rows, size_t columns, bool add,
 					*x = (add ? *x : 0) + square[r * PANEL + j];
 				}
 		}
+}
+
+/* A product, a stretch of k after the other, and a panel after the
+ * other. Rows of a that are not side by side are laid out, and there
+ * must not be more than KERNEL_ROWS of them. */
+static void multiply_panels(const struct product *p, real *room)
+{
+	real *panel = room, *laid = room + KERNEL_DEPTH * PANEL;
+
+	for (size_t k = 0; k < p->k; k += KERNEL_DEPTH) {
+		const size_t depth = at_most(p->k - k, KERNEL_DEPTH);
+		struct grid a = p->a, b = p->b;
+
+		a.data += (ptrdiff_t)k * a.column;
+		b.data += (ptrdiff_t)k * b.row;
+		/* lay the rows of a, unless they lie well */
+		if (a.column != 1) {
+			lay(p->m, depth, a, 1, laid, depth);
+			a = (struct grid){ laid, (ptrdiff_t)depth, 1 };
+		}
+		/* multiply by one panel after the other */
+		for (size_t j = 0; j < p->n; j += PANEL) {
+			const size_t columns = at_most(p->n - j, PANEL);
+
+			lay(depth, columns, b, 1, panel, padded_width(columns));
+			multiply_panel(p->m, columns, p->add || k > 0, depth, a.data,
+					(size_t)a.row, panel, p->out + j, p->step);
+			b.data += PANEL * b.column;
+		}
+	}
 }
 
 /* e^t for t <= 0 in every lane; 0 below LOWEST, NaN of NaN. */
@@ -444,11 +485,6 @@ static real *cut(real **room, size_t count)
 	return part;
 }
 
-INLINE size_t padded_width(size_t d)
-{
-	return (d + LANES - 1) / LANES * LANES;
-}
-
 INLINE struct grid grid_of(struct rows rows, size_t first)
 {
 	return (struct grid){ rows.data + first * rows.step,
@@ -460,10 +496,6 @@ INLINE struct grid turned(struct grid g)
 	return (struct grid){ g.data, g.column, g.row };
 }
 
-INLINE size_t at_most(size_t n, size_t most)
-{
-	return n < most ? n : most;
-}
 
 /* Lay so many keys or values in a tile of rows (KEYS, width), the rest
  * zero. */
@@ -698,7 +730,7 @@ static void unattend_strip(const struct strip *s, real *room)
 const struct kernel *KERNEL(void)
 {
 	static const struct kernel kernel = {
-		KERNEL_NAME, LANES, PANEL, lay, multiply_panel, attend_strip,
+		KERNEL_NAME, PANEL, multiply_panels, attend_strip,
 		unattend_strip
 	};
 

@@ -14,6 +14,16 @@ struct grid {
 	ptrdiff_t row, column;          /* strides */
 };
 
+/* out = a b, or out + a b: a (m,k) and b (k,n) of any strides, out
+ * (m,n) in rows with a step from each to the next. */
+struct product {
+	size_t m, n, k;
+	struct grid a, b;
+	bool add;
+	real *out;
+	size_t step;
+};
+
 /* Rows of numbers side by side, a step from each to the next. */
 struct rows {
 	real *data;
@@ -29,25 +39,26 @@ struct strip {
 	real *maximum, *sum;            /* (T) */
 };
 
-/* Numbers that a tile of so many rows or columns takes at most, and
- * the vector that its rows are padded to. */
-enum { KERNEL_ALIGN = 16 };
+enum {
+	KERNEL_ALIGN = 16,      /* numbers in the longest vector */
+	KERNEL_DEPTH = 768,     /* of a product that is done in one go */
+	KERNEL_ROWS = 240       /* of a transposed a, laid out at a time */
+};
 
-/* The loops of one kind of processor, for matrices whose rows lie side
- * by side. */
+/* The loops of one kind of processor. Both need room, for as many
+ * numbers as kernel_room says. */
 struct kernel {
 	const char *name;
-	size_t lanes, panel;            /* of a vector; of a panel */
-	void (*lay)(size_t rows, size_t columns, struct grid from,
-			real factor, real *to, size_t step);
-	void (*multiply)(size_t rows, size_t columns, bool add,
-			size_t depth, const real *a, size_t a_step,
-			const real *panel, real *out, size_t out_step);
+	size_t panel;           /* columns that are multiplied together */
+	void (*multiply)(const struct product *product, real *room);
 	void (*attend)(const struct strip *strip, real *room);
 	void (*unattend)(const struct strip *strip, real *room);
 };
 
 /* prototypes of kernel */
+/* Plain loops, for layers too small for anything else. */
+const struct kernel *kernel_small(void);
+
 /* The kernels, each compiled for one kind of processor. Plain runs
  * anywhere; which of the others do is for kernel_nth to say. */
 const struct kernel *kernel_plain(void);

@@ -44,6 +44,7 @@
 #define kernel_avx512 MH_NAME(kernel_avx512)
 #define kernel_nth MH_NAME(kernel_nth)
 #define kernel_plain MH_NAME(kernel_plain)
+#define kernel_small MH_NAME(kernel_small)
 #define lab_expect MH_NAME(lab_expect)
 #define lab_part MH_NAME(lab_part)
 #define lab_run MH_NAME(lab_run)

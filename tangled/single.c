@@ -23,5 +23,6 @@ struct layer;                   /* C demands that no file be empty */
 
 #include "online.c"
 
+#include "kernel_small.c"
 #include "streaming.c"
 #endif

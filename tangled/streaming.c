@@ -13,17 +13,17 @@
 struct team {
 	const struct kernel *kernel;
 	int threads;
-	struct tensor room;             /* (threads, numbers, ...) */
+	struct tensor room;             /* (threads, rows, numbers) */
 };
 
-/* The number of the thread that asks. */
-static size_t team_self(void)
+/* The room of the thread that asks. */
+static real *team_room(struct team team)
 {
 #ifdef _OPENMP
-	return (size_t)omp_get_thread_num();
-#else
-	return 0;
+	if (team.threads > 1)
+		return &AT(team.room, (size_t)omp_get_thread_num(), 0);
 #endif
+	return team.room.data;
 }
 
 /* As many threads as the caller allows, and one if there is little to
@@ -39,58 +39,47 @@ static int team_size(double products)
 	return 1;
 }
 
-enum { PRODUCT_DEPTH = 768, PRODUCT_ROWS = 240 };
-
-/* A product, and the blocks of out (m,n) it is done in. */
-struct product {
-	struct tensor a, b, out;        /* (m,k), (k,n), (m,n) */
-	bool add;
-	size_t rows, columns;           /* of a block */
-};
-
-/* The part of an axis from start on, of this length if there is so
- * much. */
-static struct tensor narrowed(struct tensor t, int axis, size_t start,
-		size_t length)
+/* Run the parts of a job, numbered from 0, in any order. */
+static void team_run(struct team team, size_t parts, const void *job,
+		void (*run)(struct team team, const void *job, size_t part))
 {
-	size_t left = t.shape[axis] - start;
+	const int threads = team.threads;
 
-	return tensor_narrow(t, axis, start, left < length ? left : length);
+	if (threads == 1) {
+		for (size_t i = 0; i < parts; i++)
+			run(team, job, i);
+		return;
+	}
+	#pragma omp parallel for schedule(dynamic) num_threads(threads)
+	for (size_t i = 0; i < parts; i++)
+		run(team, job, i);
 }
 
-/* One block of a product. */
-static void run_block(const struct kernel *kernel,
-		const struct product *p, size_t row, size_t column, real *room)
+static struct grid grid_from(struct tensor t)
 {
-	struct tensor a = narrowed(p->a, 0, row, p->rows);
-	struct tensor b = narrowed(p->b, 1, column, p->columns);
-	real *out = &AT(p->out, row, column);
-	const size_t step = (size_t)p->out.stride[0];
-	real *panel = room, *laid = room + PRODUCT_DEPTH * kernel->panel;
+	return (struct grid){ t.data, t.stride[0], t.stride[1] };
+}
 
-	for (size_t k = 0; k < a.shape[1]; k += PRODUCT_DEPTH) {
-		struct tensor part = narrowed(a, 1, k, PRODUCT_DEPTH);
-		struct tensor lines = narrowed(b, 0, k, PRODUCT_DEPTH);
-		bool add = p->add || k > 0;
+/* A product, cut into blocks of so many rows and columns. */
+struct blocks {
+	struct product whole;
+	size_t rows, columns;
+};
 
-		/* lay the rows of a, unless they lie well */
-		const size_t depth = part.shape[1];
+static void run_block(struct team team, const void *job, size_t part)
+{
+	const struct blocks *cut = job;
+	struct product p = cut->whole;
+	const size_t across = (p.n + cut->columns - 1) / cut->columns;
+	const size_t row = part / across * cut->rows;
+	const size_t column = part % across * cut->columns;
 
-		if (part.stride[1] != 1) {
-			kernel->lay(part.shape[0], depth, (struct grid){ part.data,
-					part.stride[0], part.stride[1] }, 1, laid, depth);
-			part = tensor_view(laid, 2, part.shape);
-		}
-		/* multiply by one panel after the other */
-		for (size_t j = 0; j < b.shape[1]; j += kernel->panel) {
-			struct tensor now = narrowed(lines, 1, j, kernel->panel);
-
-			kernel->lay(depth, now.shape[1], (struct grid){ now.data,
-					now.stride[0], now.stride[1] }, 1, panel, kernel->panel);
-			kernel->multiply(part.shape[0], now.shape[1], add, depth, part.data,
-					(size_t)part.stride[0], panel, out + j, step);
-		}
-	}
+	p.a.data += (ptrdiff_t)row * p.a.row;
+	p.b.data += (ptrdiff_t)column * p.b.column;
+	p.out += row * p.step + column;
+	p.m = p.m - row < cut->rows ? p.m - row : cut->rows;
+	p.n = p.n - column < cut->columns ? p.n - column : cut->columns;
+	team.kernel->multiply(&p, team_room(team));
 }
 
 /* out = a b, or out + a b, over all threads: any strides of b, but out
@@ -100,34 +89,24 @@ static void team_multiply(struct team team, struct tensor a,
 		struct tensor b, bool add, struct tensor out)
 {
 	const size_t m = out.shape[0], n = out.shape[1];
-	struct product p = { a, b, out, add, m, team.kernel->panel };
-	size_t down, across, threads = (size_t)team.threads;
+	const size_t threads = (size_t)team.threads;
+	struct blocks cut = { .whole = { m, n, a.shape[1], grid_from(a),
+			grid_from(b), add, out.data, (size_t)out.stride[0] } };
+	size_t down = 1;
 
 	/* cut the product into blocks */
-	size_t blocks = 1;
-
+	cut.columns = team.kernel->panel;
 	if (a.stride[1] != 1) {
-		blocks = (m + PRODUCT_ROWS - 1) / PRODUCT_ROWS;
-		blocks = (blocks + threads - 1) / threads * threads;
-		p.columns = n;
-	} else if (n / p.columns < 4 * threads)
-		blocks = threads;
-	p.rows = (m + blocks - 1) / blocks;
-	p.rows = (p.rows + 5) / 6 * 6;
-	down = (m + p.rows - 1) / p.rows;
-	across = (n + p.columns - 1) / p.columns;
-	/* run all blocks */
-	if (threads == 1) {
-		for (size_t i = 0; i < down * across; i++)
-			run_block(team.kernel, &p, i / across * p.rows,
-					i % across * p.columns, team.room.data);
-		return;
-	}
-	#pragma omp parallel for schedule(dynamic) num_threads(team.threads)
-	for (size_t i = 0; i < down * across; i++)
-		run_block(team.kernel, &p, i / across * p.rows,
-				i % across * p.columns,
-				tensor_slice(team.room, 0, team_self()).data);
+		down = (m + KERNEL_ROWS - 1) / KERNEL_ROWS;
+		down = (down + threads - 1) / threads * threads;
+		cut.columns = n;
+	} else if (n / cut.columns < 4 * threads)
+		down = threads;
+	cut.rows = (m + down - 1) / down;
+	cut.rows = (cut.rows + 5) / 6 * 6;
+	down = (m + cut.rows - 1) / cut.rows;
+	team_run(team, down * ((n + cut.columns - 1) / cut.columns), &cut,
+			run_block);
 }
 
 /* Set every row of out to the bias. */
@@ -150,48 +129,41 @@ static void add_to_bias(struct tensor rows, struct tensor dbias)
 	}
 }
 
-/* One head of one example, as a kernel wants it. */
-static struct strip strip_of(const struct layer *layer,
-		const struct streamed *r, struct tensor dz, bool causal,
-		size_t b, size_t h)
+/* Every head of every example, forth, or back if there is a dz. */
+struct strips {
+	const struct layer *layer;
+	const struct streamed *r;
+	struct tensor dz;               /* (B,T,C), or no data */
+	bool causal;
+};
+
+static void run_strip(struct team team, const void *job, size_t part)
 {
-	const size_t C = layer->width, d = layer->head_width;
-	const size_t T = r->output.shape[1];
+	const struct strips *all = job;
+	const struct streamed *r = all->r;
+	const size_t H = all->layer->heads, C = all->layer->width;
+	const size_t d = all->layer->head_width, T = r->output.shape[1];
+	const size_t b = part / H, h = part % H;
 	real *q = &AT(r->qkv, b, 0, h * d);
-	struct strip s = { T, d, causal, { q, 3 * C }, { q + C, 3 * C },
-			{ q + 2 * C, 3 * C }, { &AT(r->concat, b, 0, h * d), C },
+	struct strip s = { T, d, all->causal, { q, 3 * C },
+			{ q + C, 3 * C }, { q + 2 * C, 3 * C },
+			{ &AT(r->concat, b, 0, h * d), C },
 			{ NULL, C }, &AT(r->maximum, b, h, 0),
 			&AT(r->sum, b, h, 0) };
 
-	if (dz.data)
-		s.dout.data = &AT(dz, b, 0, h * d);
-	return s;
+	if (all->dz.data) {
+		s.dout.data = &AT(all->dz, b, 0, h * d);
+		team.kernel->unattend(&s, team_room(team));
+	} else
+		team.kernel->attend(&s, team_room(team));
 }
 
-/* Every head of every example, forth, or back if there is a dz
- * (B,T,C). */
 static void team_attend(struct team team, const struct layer *layer,
 		const struct streamed *r, struct tensor dz, bool causal)
 {
-	const size_t H = layer->heads, all = r->output.shape[0] * H;
-	void (*run)(const struct strip *, real *) = dz.data ?
-			team.kernel->unattend : team.kernel->attend;
+	struct strips all = { layer, r, dz, causal };
 
-	if (team.threads == 1) {
-		for (size_t i = 0; i < all; i++) {
-			struct strip s = strip_of(layer, r, dz, causal, i / H,
-					i % H);
-
-			run(&s, team.room.data);
-		}
-		return;
-	}
-	#pragma omp parallel for schedule(dynamic) num_threads(team.threads)
-	for (size_t i = 0; i < all; i++) {
-		struct strip s = strip_of(layer, r, dz, causal, i / H, i % H);
-
-		run(&s, tensor_slice(team.room, 0, team_self()).data);
-	}
+	team_run(team, r->output.shape[0] * layer->heads, &all, run_strip);
 }
 
 /* Borrow the room that a pass over x needs. */
@@ -201,10 +173,9 @@ static enum status team_gather(struct team *team,
 		struct error *error)
 {
 	const size_t d = layer->head_width, C = layer->width;
-	const size_t width = (d + kernel->lanes - 1) / kernel->lanes *
-			kernel->lanes;
-	const size_t product = PRODUCT_DEPTH * (kernel->panel +
-			PRODUCT_ROWS);
+	const size_t width = (d + KERNEL_ALIGN - 1) / KERNEL_ALIGN *
+			KERNEL_ALIGN;
+	const size_t product = KERNEL_DEPTH * (kernel->panel + KERNEL_ROWS);
 	size_t rows = x.shape[1] + 320, row = 4 * width + 16;
 	double tokens = (double)x.shape[0] * (double)x.shape[1];
 
@@ -233,6 +204,17 @@ static enum status check_streamed(const struct layer *layer,
 	return status;
 }
 
+enum { SMALL = 256 };           /* numbers of an example */
+
+/* The kernel that is fastest for a layer on this machine. */
+static const struct kernel *kernel_for(const struct layer *layer,
+		struct tensor x)
+{
+	if (x.rank > 1 && x.shape[1] <= SMALL / layer->width)
+		return kernel_small();
+	return kernel_nth(0);
+}
+
 /* functions of streaming */
 const struct kernel *kernel_nth(size_t n)
 {
@@ -256,8 +238,8 @@ enum status layer_forward_streaming(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *result,
 		struct workspace *workspace, struct error *error)
 {
-	return streaming_forward(kernel_nth(0), layer, x, causal, result,
-			workspace, error);
+	return streaming_forward(kernel_for(layer, x), layer, x, causal,
+			result, workspace, error);
 }
 
 enum status layer_backward_streaming(const struct layer *layer,
@@ -265,8 +247,8 @@ enum status layer_backward_streaming(const struct layer *layer,
 		struct tensor dy, struct tensor dx,
 		struct workspace *workspace, struct error *error)
 {
-	return streaming_backward(kernel_nth(0), layer, x, causal, seen, dy,
-			dx, workspace, error);
+	return streaming_backward(kernel_for(layer, x), layer, x, causal,
+			seen, dy, dx, workspace, error);
 }
 
 

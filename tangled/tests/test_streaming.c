@@ -10,7 +10,7 @@ static const struct streaming fast = { layer_forward_streaming,
 
 static void use_streaming(void)
 {
-	streamed_use(&fast, 64);
+	streamed_use(&fast, 0);
 }
 
 void streaming_suite(Suite *suite)
