@@ -109,6 +109,7 @@ static void unattend_online(struct online_head head, bool causal,
 		struct tensor dout, struct online_slopes slopes)
 {
 	const size_t length = dout.shape[0];
+	const real root = sqrt((real)dout.shape[1]);
 
 	tensor_fill(slopes.q, 0);
 	tensor_fill(slopes.k, 0);
@@ -119,7 +120,6 @@ static void unattend_online(struct online_head head, bool causal,
 
 		for (size_t j = 0; j < visible; j++) {
 			/* weigh the source again, and find its slopes */
-			real root = sqrt((real)dout.shape[1]);
 			real weight = exponential(dot_rows(head.q, i, head.k, j) / root,
 					AT(head.maximum, i)) / AT(head.sum, i);
 			real slope = weight * (dot_rows(dout, i, head.v, j) - mean) / root;
