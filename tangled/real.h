@@ -11,10 +11,12 @@
 typedef float real;
 #define REAL_EPSILON FLT_EPSILON
 #define REAL_MAX FLT_MAX
+#define REAL_LEAST FLT_MIN
 #else
 typedef double real;
 #define REAL_EPSILON DBL_EPSILON
 #define REAL_MAX DBL_MAX
+#define REAL_LEAST DBL_MIN
 #endif
 
 #endif

@@ -204,15 +204,12 @@ static enum status check_streamed(const struct layer *layer,
 	return status;
 }
 
-enum { SMALL = 256 };           /* numbers of an example */
+enum { SMALL = 8 };             /* width of a layer */
 
 /* The kernel that is fastest for a layer on this machine. */
-static const struct kernel *kernel_for(const struct layer *layer,
-		struct tensor x)
+static const struct kernel *kernel_for(const struct layer *layer)
 {
-	if (x.rank > 1 && x.shape[1] <= SMALL / layer->width)
-		return kernel_small();
-	return kernel_nth(0);
+	return layer->width <= SMALL ? kernel_small() : kernel_nth(0);
 }
 
 /* functions of streaming */
@@ -238,7 +235,7 @@ enum status layer_forward_streaming(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *result,
 		struct workspace *workspace, struct error *error)
 {
-	return streaming_forward(kernel_for(layer, x), layer, x, causal,
+	return streaming_forward(kernel_for(layer), layer, x, causal,
 			result, workspace, error);
 }
 
@@ -247,7 +244,7 @@ enum status layer_backward_streaming(const struct layer *layer,
 		struct tensor dy, struct tensor dx,
 		struct workspace *workspace, struct error *error)
 {
-	return streaming_backward(kernel_for(layer, x), layer, x, causal,
+	return streaming_backward(kernel_for(layer), layer, x, causal,
 			seen, dy, dx, workspace, error);
 }
 
