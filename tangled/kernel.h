@@ -39,12 +39,6 @@ struct strip {
 	real *maximum, *sum;            /* (T) */
 };
 
-enum {
-	KERNEL_ALIGN = 16,      /* numbers in the longest vector */
-	KERNEL_DEPTH = 768,     /* of a product that is done in one go */
-	KERNEL_ROWS = 240       /* of a transposed a, laid out at a time */
-};
-
 /* The loops of one kind of processor. Both need room, for as many
  * numbers as kernel_room says. */
 struct kernel {
@@ -53,6 +47,12 @@ struct kernel {
 	void (*multiply)(const struct product *product, real *room);
 	void (*attend)(const struct strip *strip, real *room);
 	void (*unattend)(const struct strip *strip, real *room);
+};
+
+enum {
+	KERNEL_ALIGN = 16,      /* numbers in the longest vector */
+	KERNEL_DEPTH = 768,     /* of a product that is done in one go */
+	KERNEL_ROWS = 240       /* of a transposed a, laid out at a time */
 };
 
 /* prototypes of kernel */

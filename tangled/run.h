@@ -18,7 +18,13 @@ enum run_path {
 };
 /* how more paths run */
 /* What the streaming path calls, forth and back. */
+/* say what streams faster */
+#include "streaming.h"
+#define RUN_STREAMS { layer_forward_streaming, \
+		layer_backward_streaming }
+#ifndef RUN_STREAMS
 #define RUN_STREAMS { layer_forward_online, layer_backward_online }
+#endif
 
 struct run_request {
 	const char *layer, *inputs, *output;    /* files */

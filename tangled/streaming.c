@@ -109,26 +109,6 @@ static void team_multiply(struct team team, struct tensor a,
 			run_block);
 }
 
-/* Set every row of out to the bias. */
-static void start_with_bias(struct tensor bias, struct tensor out)
-{
-	for (size_t i = 0; i < out.shape[0]; i++)
-		tensor_contiguous(bias, &AT(out, i, 0));
-}
-
-/* Add to the bias's gradient what the rows say. */
-static void add_to_bias(struct tensor rows, struct tensor dbias)
-{
-	real *to = dbias.data;
-
-	for (size_t i = 0; i < rows.shape[0] && to; i++) {
-		const real *from = &AT(rows, i, 0);
-
-		for (size_t j = 0; j < rows.shape[1]; j++)
-			to[j] += from[j];
-	}
-}
-
 /* Every head of every example, forth, or back if there is a dz. */
 struct strips {
 	const struct layer *layer;
@@ -202,6 +182,26 @@ static enum status check_streamed(const struct layer *layer,
 		return REFUSE(error, MH_ESHAPE, "the streaming path works on"
 				" contiguous results only");
 	return status;
+}
+
+/* Set every row of out to the bias. */
+static void start_with_bias(struct tensor bias, struct tensor out)
+{
+	for (size_t i = 0; i < out.shape[0]; i++)
+		tensor_contiguous(bias, &AT(out, i, 0));
+}
+
+/* Add to the bias's gradient what the rows say. */
+static void add_to_bias(struct tensor rows, struct tensor dbias)
+{
+	real *to = dbias.data;
+
+	for (size_t i = 0; i < rows.shape[0] && to; i++) {
+		const real *from = &AT(rows, i, 0);
+
+		for (size_t j = 0; j < rows.shape[1]; j++)
+			to[j] += from[j];
+	}
 }
 
 enum { SMALL = 8 };             /* width of a layer */

@@ -40,6 +40,8 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
+#define ALIGNED __attribute__((aligned(VECTOR_BYTES)))
+
 /* Of 16 registers 12 hold a tile, of 32 registers 24. */
 #if VECTOR_BYTES == 64 || defined __aarch64__
 #define TILE_VECTORS 4
@@ -48,8 +50,6 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 #endif
 
 enum { TILE_ROWS = 6, PANEL = LANES * TILE_VECTORS };
-
-#define ALIGNED __attribute__((aligned(VECTOR_BYTES)))
 /* functions of vector */
 INLINE vector load(const real *from)
 {
