@@ -25,10 +25,10 @@ CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
 LIBRARY  := error whole tensor blas workspace attention layer gradient weights
-PROGRAM  := record fixture interventions storage differences reference run thoughts measure lab single main
-HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences reference run thoughts measure lab)
+PROGRAM  := record fixture interventions storage differences reference run thoughts bare speed bench measure lab single main
+HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences reference run thoughts bare speed bench measure lab)
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch thoughts record
+SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch speed thoughts record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
