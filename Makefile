@@ -63,7 +63,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures parity variants try mutate exercises snapshots certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures parity bench variants try mutate exercises snapshots certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -293,6 +293,11 @@ snapshot-%:
 PYTHON ?= python3
 parity: $(BUILD)/multihead published  ## compare 300 layers with live PyTorch (PYTHON=python3), keep records/parity.tsv
 	@BUILD=$(BUILD) $(PYTHON) -B tests/parity
+
+# Two minutes; LONG=1 adds a pass over 65,536 tokens. PyTorch, if there is one,
+# takes its turns with the program.
+bench: $(BUILD)/multihead published  ## time the program on this machine, beside PyTorch (PYTHON=python3) if it is there, keep records/bench.tsv
+	@BUILD=$(BUILD) $(PYTHON) -B tests/bench $(if $(LONG),--long)
 
 # A variant is tried aside: only what it changes is compiled again.
 # VARIANT_SECONDS and VARIANT_MEGABYTES bound what runs. With KEEP= nothing is kept.
