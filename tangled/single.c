@@ -20,4 +20,7 @@ struct layer;                   /* C demands that no file be empty */
 
 #include "weights.c"
 #include "run.c"
+
+#include "bare.c"
+#include "speed.c"
 #endif
