@@ -32,7 +32,7 @@ SUITES   := tensors one_head fixture loop packed interventions storage gradients
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
-FIGURES  := fixture-weights contributions interventions storage differences parity variants
+FIGURES  := fixture-weights contributions interventions storage differences parity variants roofline times memory
 
 # What the chapters at hand do define. A snapshot, which stops at some chapter,
 # defines fewer files than the whole book and expects no more; slots that only

@@ -1,0 +1,43 @@
+# The roofline of one processor: useful operations a second against useful
+# operations for each byte that is carried, both axes logarithmic. Under the
+# slope memory is the limit, under the flat part arithmetic. A path that the
+# record has no times of leaves no mark.
+eval sized("10.8cm,7.6cm")
+set logscale xy 10
+set xrange [1.5:2000]
+set yrange [0.6:600]
+set xtics ("2" 2, "5" 5, "10" 10, "20" 20, "50" 50, "100" 100, "200" 200, "500" 500, "1000" 1000) nomirror
+set ytics ("1" 1, "10" 10, "100" 100) nomirror
+set grid ytics lc rgb 0xDDDDDD lw 0.6
+set xlabel "useful operations per byte"
+set ylabel "GFLOP/s" offset 1,0
+set border 3 lc rgb ink
+peak = recorded("bench.one.fma")
+gemm = recorded("bench.one.gemm")
+memory = recorded("bench.one.memory")
+roof(x) = x*memory < peak ? x*memory : peak
+names = "loop packed online streaming"
+shade(i) = i == 1 ? headone : i == 2 ? headzero : i == 3 ? 0x707070 : ink
+mark(i) = i == 1 ? 7 : i == 2 ? 5 : i == 3 ? 9 : 13
+$points << EOD
+EOD
+present = ""
+set print $points
+do for [i=1:4] {
+	do for [t in "512 4096 16384"] {
+		key = sprintf("bench.length.t%s.%s.", t, word(names, i))
+		x = recorded(key."intensity"); y = recorded(key."rate")
+		if (y == y) {
+			print sprintf("%g %g %d", x, y, i)
+			if (strstrt(present, sprintf("%d", i)) == 0) { present = present.sprintf(" %d", i) }
+			set label word(names, i).", $T=".t."$" at x,y center offset 0,-0.85 tc rgb shade(i)
+		}
+	}
+}
+unset print
+set label sprintf("multiply and add, %.0f", peak) at 1900,peak*1.25 right tc rgb ink
+set label sprintf("product of large matrices, %.0f", gemm) at 1900,gemm*0.78 right tc rgb 0x707070
+set label sprintf("memory, %.0f GB/s", memory) at 3.4,3.4*memory*1.5 center rotate by 34 tc rgb ink
+plot roof(x) with lines lw 2 lc rgb ink, \
+     (x > gemm/memory ? gemm : NaN) with lines dt 3 lw 1.2 lc rgb 0x707070, \
+     for [i in present] $points using ($3 == i+0 ? $1 : NaN):2 with points pt mark(i+0) ps 0.8 lc rgb shade(i+0)
