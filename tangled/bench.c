@@ -53,7 +53,7 @@ static enum status answer_about(struct server *server, const char *rest,
 		struct error *error)
 {
 	(void)rest, (void)error;
-	fprintf(server->out, "ok %s\n", BENCH_COMPILER);
+	fprintf(server->out, "ok %zu %s\n", speed_lanes(), BENCH_COMPILER);
 	return MH_OK;
 }
 

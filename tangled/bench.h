@@ -12,7 +12,8 @@
 /* Answer requests, a line each, until in ends or a request is "end":
  *
  *   paths                           their names
- *   about                           the compiler
+ *   about                           how many numbers a vector has, and
+ *                                   the compiler
  *   fma THREADS                     operations a second
  *   read BYTES THREADS              bytes a second
  *   gemm N                          operations a second

@@ -95,6 +95,7 @@
 #define speed_fma MH_NAME(speed_fma)
 #define speed_free MH_NAME(speed_free)
 #define speed_gemm MH_NAME(speed_gemm)
+#define speed_lanes MH_NAME(speed_lanes)
 #define speed_memory MH_NAME(speed_memory)
 #define speed_now MH_NAME(speed_now)
 #define speed_operations MH_NAME(speed_operations)

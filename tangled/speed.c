@@ -133,19 +133,6 @@ static float run_fma(void *memory, size_t units)
 	return fuse_narrow(units, *term);
 }
 
-/* How many floats are in the vectors of run_fma. */
-static size_t lanes(void)
-{
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx512f"))
-		return 16;
-	if (__builtin_cpu_supports("avx2") &&
-			__builtin_cpu_supports("fma"))
-		return 8;
-#endif
-	return 4;
-}
-
 /* The C library's search for a byte is tuned for this machine. */
 static float run_reading(void *memory, size_t bytes)
 {
@@ -407,6 +394,18 @@ double speed_now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+size_t speed_lanes(void)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx512f"))
+		return 16;
+	if (__builtin_cpu_supports("avx2") &&
+			__builtin_cpu_supports("fma"))
+		return 8;
+#endif
+	return 4;
+}
+
 double speed_fma(size_t threads)
 {
 	struct crew crew = { .run = run_fma, .units = 1000000,
@@ -420,7 +419,7 @@ double speed_fma(size_t threads)
 	if (members && threads)
 		seconds = work_together(&crew, members, threads);
 	free(members);
-	return 2.0 * 12 * (double)lanes() * (double)crew.units *
+	return 2.0 * 12 * (double)speed_lanes() * (double)crew.units *
 			(double)threads / seconds;
 }
 

@@ -51,6 +51,9 @@ double speed_bytes(const char *path, struct speed_shape shape);
  * many repeats. 0 if the threads cannot be made. */
 double speed_fma(size_t threads);
 
+/* How many numbers, in float, are in a vector that it multiplies. */
+size_t speed_lanes(void);
+
 /* Bytes a second that so many threads read of a buffer of so many
  * bytes, of which each has its part. 0 if there is no room. */
 double speed_reading(size_t bytes, size_t threads);
