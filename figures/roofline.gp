@@ -24,15 +24,21 @@ EOD
 present = ""
 set print $points
 do for [i=1:4] {
-	do for [t in "512 4096 16384"] {
-		key = sprintf("bench.length.t%s.%s.", t, word(names, i))
+	first = 0; last = 0
+	do for [k=9:14] {
+		key = sprintf("bench.length.t%d.%s.", 2**k, word(names, i))
 		x = recorded(key."intensity"); y = recorded(key."rate")
 		if (y == y) {
 			print sprintf("%g %g %d", x, y, i)
-			if (strstrt(present, sprintf("%d", i)) == 0) { present = present.sprintf(" %d", i) }
-			set label word(names, i).", $T=".t."$" at x,y center offset 0,-0.85 tc rgb shade(i)
+			if (first == 0) {
+				first = k; present = present.sprintf(" %d", i)
+				set label word(names, i).sprintf(", $T=%d$", 2**k) at x,y center offset 0,(i == 2 ? 0.9 : -0.9) tc rgb shade(i)
+			}
+			last = k; lastx = x; lasty = y
 		}
 	}
+	if (last > first) { set label sprintf("$%d$", 2**last) at lastx,lasty center offset 0,-0.9 tc rgb shade(i) }
+	print ""; print ""
 }
 unset print
 set label sprintf("multiply and add, %.0f", peak) at 1900,peak*1.25 right tc rgb ink
@@ -40,4 +46,4 @@ set label sprintf("product of large matrices, %.0f", gemm) at 1900,gemm*0.78 rig
 set label sprintf("memory, %.0f GB/s", memory) at 3.4,3.4*memory*1.5 center rotate by 34 tc rgb ink
 plot roof(x) with lines lw 2 lc rgb ink, \
      (x > gemm/memory ? gemm : NaN) with lines dt 3 lw 1.2 lc rgb 0x707070, \
-     for [i in present] $points using ($3 == i+0 ? $1 : NaN):2 with points pt mark(i+0) ps 0.8 lc rgb shade(i+0)
+     for [i in present] $points using ($3 == i+0 ? $1 : NaN):2 with linespoints pt mark(i+0) ps 0.6 lw 1 lc rgb shade(i+0)
