@@ -24,15 +24,16 @@ LDLIBS   += -ljansson -lopenblas -lm
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
-LIBRARY  := error whole tensor blas workspace attention layer gradient weights
+LIBRARY  := error whole tensor blas workspace attention layer gradient online weights
 PROGRAM  := record fixture interventions storage differences reference run thoughts bare speed bench measure lab single main
 HEADERS  := real.h $(addsuffix .h,$(LIBRARY) record fixture interventions storage differences reference run thoughts bare speed bench measure lab)
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch speed thoughts record
+SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online speed thoughts record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
-            tests/oracle.c tests/layer_bench.h tests/layer_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
+            tests/oracle.c tests/layer_bench.h tests/layer_bench.c \
+            tests/streamed_bench.h tests/streamed_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
-FIGURES  := fixture-weights contributions interventions storage differences parity variants roofline times memory
+FIGURES  := fixture-weights contributions interventions storage differences parity memory variants roofline times space
 
 # What the chapters at hand do define. A snapshot, which stops at some chapter,
 # defines fewer files than the whole book and expects no more; slots that only

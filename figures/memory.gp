@@ -1,35 +1,37 @@
-# Memory of a forward pass beyond input and output against its length, both axes
-# logarithmic: what was asked of the workspace (lines with marks), by how much
-# the process grew (crosses). What the record has no values of leaves no mark.
-eval sized("10.8cm,7.6cm")
+# Memory of a forward pass against its length, both axes logarithmic: loop,
+# packed and online path. Asked of the workspace (circles), and by how much the
+# process grew (crosses).
+eval sized("10.8cm,6.6cm")
 set logscale x 2
 set logscale y 10
-set xrange [430:60000]
-set yrange [1e6:2e9]
-set xtics ("512" 512, "1024" 1024, "2048" 2048, "4096" 4096, "8192" 8192, "16384" 16384) nomirror
-set ytics ("1 MB" 1e6, "10 MB" 1e7, "100 MB" 1e8, "1 GB" 1e9) nomirror
+set xrange [110:9500]
+set yrange [5e4:2e8]
+set xtics ("128" 128, "256" 256, "512" 512, "1024" 1024, "2048" 2048, "4096" 4096) nomirror
+set ytics ("100 kB" 1e5, "1 MB" 1e6, "10 MB" 1e7, "100 MB" 1e8) nomirror
 set grid ytics lc rgb 0xDDDDDD lw 0.6
 set xlabel "positions $T$"
 set border 3 lc rgb ink
-names = "loop packed online streaming"
-shade(i) = i == 1 ? headone : i == 2 ? headzero : i == 3 ? 0x707070 : ink
-mark(i) = i == 1 ? 7 : i == 2 ? 5 : i == 3 ? 9 : 13
-$points << EOD
+asked(path, T) = recorded(sprintf("paths.%s.t%d.asked", path, T))
+grew(path, T) = recorded(sprintf("paths.%s.t%d.resident", path, T))
+$loop << EOD
 EOD
-present = ""
-set print $points
-do for [i=1:4] {
-	lastx = NaN; lasty = NaN
-	do for [k=9:14] {
-		key = sprintf("bench.length.t%d.%s.", 2**k, word(names, i))
-		y = 2**20*recorded(key."asked"); z = 2**20*recorded(key."grown")
-		if (y == y) { print sprintf("%d %g %g %d", 2**k, y, z, i); lastx = 2**k; lasty = y }
-	}
-	if (lasty == lasty) {
-		present = present.sprintf(" %d", i)
-		set label word(names, i) at lastx*1.15,lasty left offset 0,(i == 3 ? 0.4 : i == 1 ? -0.4 : 0) tc rgb shade(i)
-	}
-}
+$packed << EOD
+EOD
+$online << EOD
+EOD
+set print $loop
+do for [k=0:4] { T = 128 * 2**k; print sprintf("%d %g %g", T, asked("loop", T), grew("loop", T)) }
+set print $packed
+do for [k=0:4] { T = 128 * 2**k; print sprintf("%d %g %g", T, asked("packed", T), grew("packed", T)) }
+set print $online
+do for [k=0:5] { T = 128 * 2**k; print sprintf("%d %g %g", T, asked("online", T), grew("online", T)) }
 unset print
-plot NaN, for [i in present] $points using ($4 == i+0 ? $1 : NaN):2 with linespoints pt mark(i+0) ps 0.6 lw 1.4 lc rgb shade(i+0), \
-     for [i in present] $points using ($4 == i+0 ? $1 : NaN):3 with points pt 2 ps 0.6 lw 1.2 lc rgb shade(i+0)
+set label "packed" at 2150,asked("packed", 2048)*1.35 left tc rgb headzero
+set label "loop" at 2150,asked("loop", 2048)*0.72 left tc rgb ink
+set label "online" at 4700,asked("online", 4096) left tc rgb headone
+plot $loop using 1:2 with linespoints pt 6 ps 0.7 lw 1.5 lc rgb ink, \
+     $packed using 1:2 with linespoints pt 6 ps 0.7 lw 1.5 dt 2 lc rgb headzero, \
+     $online using 1:2 with linespoints pt 6 ps 0.7 lw 1.5 lc rgb headone, \
+     $loop using 1:3 with points pt 2 ps 0.5 lw 1.5 lc rgb ink, \
+     $packed using 1:3 with points pt 2 ps 0.5 lw 1.5 lc rgb headzero, \
+     $online using 1:3 with points pt 2 ps 0.5 lw 1.5 lc rgb headone

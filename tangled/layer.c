@@ -447,14 +447,9 @@ enum status forward_take(const struct layer *layer, struct tensor x,
 	return status;
 }
 
-enum status layer_expect(const struct layer *layer, struct tensor x,
-		const struct forward *result, const char *name,
-		struct error *error)
+enum status layer_expect_input(const struct layer *layer,
+		struct tensor x, struct error *error)
 {
-	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
-			x.shape[1] };
-	enum status status;
-
 	if (x.rank != 3 || x.shape[2] != layer->width)
 		return REFUSE(error, MH_ESHAPE, "x has shape %s, wanted"
 				" (B, T, %zu)", tensor_shape(x).text, layer->width);
@@ -468,7 +463,20 @@ enum status layer_expect(const struct layer *layer, struct tensor x,
 					" unlike its layer", h, layer->bias_memory ? "without" :
 					"with");
 	}
-	status = tensor_expect(result->output, name, 3, x.shape, error);
+	return MH_OK;
+}
+
+enum status layer_expect(const struct layer *layer, struct tensor x,
+		const struct forward *result, const char *name,
+		struct error *error)
+{
+	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
+			x.shape[1] };
+	enum status status = layer_expect_input(layer, x, error);
+
+	if (!status)
+		status = tensor_expect(result->output, name, 3, x.shape,
+				error);
 	if (!status)
 		status = tensor_expect(result->concat, "concat", 3, x.shape,
 				error);

@@ -116,9 +116,13 @@ enum status layer_forward_loop(const struct layer *layer,
 /* The numbers of a head, as its projections want them. */
 struct projections head_values(const struct head *head);
 
-/* MH_OK if x and result have the shapes of a forward pass and every
- * slot holds a head that fits the layer; otherwise MH_ESHAPE and a
- * sentence in which the output is called by name. */
+/* MH_OK if x is a (B,T,C) and every slot holds a head that fits the
+ * layer; otherwise MH_ESHAPE and a sentence. */
+enum status layer_expect_input(const struct layer *layer,
+		struct tensor x, struct error *error);
+
+/* The same, and that result has the shapes of a forward pass over x; in
+ * the sentence its output is called by name. */
 enum status layer_expect(const struct layer *layer, struct tensor x,
 		const struct forward *result, const char *name,
 		struct error *error);

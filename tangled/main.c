@@ -19,6 +19,9 @@
 
 #include "run.h"
 
+#include "gradient.h"
+#include "online.h"
+
 #include "bench.h"
 
 #include "speed.h"
@@ -32,8 +35,8 @@ struct options {
 	bool verbose;
 	/* more options of subcommands */
 	size_t heads;                   /* 0: not said */
-	const char *prefix;
-	bool loop, unmasked, backward;
+	const char *prefix, *path;      /* NULL: not said */
+	bool unmasked, backward;
 
 	bool quick, serve;
 
@@ -59,6 +62,110 @@ static bool positive(const char *text, size_t *number)
 	*number = strtoul(text, &end, 10);
 	return isdigit((unsigned char)*text) && *end == '\0' &&
 			errno == 0 && *number > 0;
+}
+
+/* A forward pass by the online path, as the sweep measures it. */
+static enum status online_pass(const struct layer *layer,
+		struct tensor x, struct workspace *workspace,
+		struct error *error)
+{
+	struct streamed result;
+	enum status status = streamed_take(layer, x, &result, workspace,
+			error);
+
+	return status ? status : layer_forward_online(layer, x, true,
+			&result, workspace, error);
+}
+
+/* A step there and back, with the input for a slope. */
+static enum status online_step(const struct layer *layer,
+		struct tensor x, struct workspace *workspace,
+		struct error *error)
+{
+	struct streamed result;
+	struct tensor dx;
+	enum status status = streamed_take(layer, x, &result, workspace,
+			error);
+
+	if (!status)
+		status = workspace_take(workspace, 3, x.shape, &dx, error);
+	if (!status)
+		status = layer_forward_online(layer, x, true, &result,
+				workspace, error);
+	return status ? status : layer_backward_online(layer, x, true,
+			&result, x, dx, workspace, error);
+}
+
+static enum status stored_step(const struct layer *layer,
+		struct tensor x, bool packed, struct workspace *workspace,
+		struct error *error)
+{
+	struct forward result;
+	struct tensor dx;
+	enum status status = forward_take(layer, x, &result, workspace,
+			error);
+
+	if (!status)
+		status = workspace_take(workspace, 3, x.shape, &dx, error);
+	if (!status)
+		status = (packed ? layer_forward_packed : layer_forward_loop)(
+				layer, x, true, &result, workspace, error);
+	return status ? status : (packed ? layer_backward_packed :
+			layer_backward_loop)(layer, x, true, &result, x, dx,
+			workspace, error);
+}
+
+static enum status loop_step(const struct layer *layer,
+		struct tensor x, struct workspace *workspace,
+		struct error *error)
+{
+	return stored_step(layer, x, false, workspace, error);
+}
+
+static enum status packed_step(const struct layer *layer,
+		struct tensor x, struct workspace *workspace,
+		struct error *error)
+{
+	return stored_step(layer, x, true, workspace, error);
+}
+
+static const struct {
+	const char *name;
+	storage_pass *pass;
+	size_t longest;         /* T: what would take too long is left */
+} measured_passes[] = {
+	{ "loop", storage_loop, 2048 }, { "packed", storage_packed, 2048 },
+	{ "online", online_pass, 4096 },
+	{ "step.loop", loop_step, 1024 },
+	{ "step.packed", packed_step, 1024 },
+	{ "step.online", online_step, 1024 },
+};
+
+/* The memory of each path, at B = 1, C = 16 and H = 2. */
+static enum status sweep_paths(struct record *record,
+		struct error *error)
+{
+	enum { PASSES = sizeof measured_passes / sizeof *measured_passes };
+	struct usage use = { 0 };
+	struct cost cost;
+	enum status status = storage_cost(1, 2048, 16, 2, &cost, error);
+
+	RECORD(record, EXACT, "bytes", cost.entries * sizeof(real),
+			"paths.square");
+	for (int i = 0; i < PASSES; i++)
+		for (size_t T = 128; T <= measured_passes[i].longest &&
+				!status; T *= 2) {
+			const char *name = measured_passes[i].name;
+
+			if (!record->keys_only)
+				status = storage_measure(measured_passes[i].pass, 1, T,
+						16, 2, &use, error);
+			RECORD(record, EXACT, "bytes", use.asked,
+					"paths.%s.t%zu.asked", name, T);
+			RECORD(record, NOISE, "bytes", use.resident,
+					"paths.%s.t%zu.resident", name, T);
+		}
+	return status;
 }
 
 /* Store a list of whole numbers from 1 on; false if it is no such. */
@@ -208,6 +315,9 @@ static enum status sweep(struct record *record, struct error *error)
 	}
 	if (record && !record->keys_only)
 		show_progress(SWEEP_POINTS);
+	/* sweep over paths as well */
+	if (record && !status)
+		status = sweep_paths(record, error);
 	return status;
 }
 
@@ -239,10 +349,15 @@ static int run_command(const struct options *options)
 	struct run_request request = {
 		options->operand[0], options->operand[1], options->output,
 		options->prefix ? options->prefix : "", options->heads,
-		!options->loop, !options->unmasked, options->backward
+		RUN_PACKED, !options->unmasked, options->backward
 	};
 	enum status status;
 
+	if (options->path && !run_path_find(options->path, &request.path))
+		return misuse("run: --path wants one of loop|packed"
+				/* names of more paths */
+				"|streaming"
+				", got '%s'", options->path);
 	if (!request.output || !*request.output)
 		return misuse("run: --output FILE is missing");
 	if (!request.heads)
@@ -356,7 +471,10 @@ static const struct command commands[] = {
 	  , 0 },
 
 	{ "run", "LAYER INPUTS -o FILE --heads H [--prefix P]"
-	  " [--path loop|packed] [--no-causal] [--backward]",
+	  " [--path loop|packed"
+	  /* names of more paths */
+	  "|streaming"
+	  "] [--no-causal] [--backward]",
 	  "run a PyTorch layer, saved as safetensors, on inputs from a file",
 	  run_command,
 	  "oHpPub", 2 },
@@ -461,10 +579,7 @@ static int command_run(const struct command *command, int argc,
 			options.prefix = optarg;
 			break;
 		case 'P':
-			options.loop = strcmp(optarg, "loop") == 0;
-			if (!options.loop && strcmp(optarg, "packed") != 0)
-				return misuse("%s: --path wants loop or packed, got '%s'",
-						argv[0], optarg);
+			options.path = optarg;
 			break;
 		case 'u':
 			options.unmasked = true;

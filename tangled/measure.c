@@ -26,6 +26,9 @@
 
 #include "reference.h"
 
+#include "online.h"
+#include "run.h"
+
 #include "thoughts.h"
 
 /* measurements */
@@ -821,6 +824,79 @@ static enum status measure_conventions(struct record *record,
 	return status;
 }
 
+/* The last row of a head of the fixture, source by source. */
+static enum status measure_online(struct record *record, size_t h,
+		struct error *error)
+{
+	struct fixture f;
+	real v[FIXTURE_T][FIXTURE_D], output[FIXTURE_D];
+	struct tensor values = fixture_rows(v, FIXTURE_D);
+	const size_t d = FIXTURE_D;
+	struct online_row row = { .output = tensor_view(output, 1, &d) };
+	enum status status;
+
+	fixture_set(&f);
+	status = fixture_run_heads(&f, error);
+	if (!status)
+		status = attention_project(fixture_rows(f.x, FIXTURE_C),
+				fixture_weight(f.value[h]), values, error);
+	if (status)
+		return status;
+	online_start(&row);
+	for (size_t j = 0; j < FIXTURE_T; j++) {
+		/* take one source of the fixture, and record the row */
+		real factor = online_add(&row, f.scores[h][FIXTURE_T - 1][j],
+				tensor_slice(values, 0, j));
+
+		RECORD(record, VALUE, "1", factor, "online.head%zu.%zu.factor", h, j);
+		RECORD(record, VALUE, "1", row.maximum, "online.head%zu.%zu.maximum", h,
+				j);
+		RECORD(record, VALUE, "1", row.sum, "online.head%zu.%zu.sum", h, j);
+		for (size_t c = 0; c < d; c++)
+			RECORD(record, VALUE, "1", output[c], "online.head%zu.%zu.sum%zu",
+					h, j, c);
+	}
+	online_finish(&row);
+	for (size_t c = 0; c < d; c++)
+		RECORD(record, VALUE, "1", output[c],
+				"online.head%zu.output.%zu", h, c);
+	return MH_OK;
+}
+
+/* How far the streaming path is from PyTorch. */
+static enum status measure_streaming(struct record *record,
+		struct error *error)
+{
+	const struct streaming streaming = RUN_STREAMS;
+	struct reference r;
+	struct streamed made;
+	struct tensor dx;
+	enum status status = reference_set(&r, error);
+
+	if (!status)
+		status = streamed_take(r.layer, r.x, &made, &r.room, error);
+	if (!status)
+		status = workspace_take(&r.room, 3, r.x.shape, &dx, error);
+	if (!status)
+		status = streaming.forward(r.layer, r.x, true, &made, &r.room,
+				error);
+	if (!status)
+		status = streaming.backward(r.layer, r.x, true, &made, r.dy,
+				dx, &r.room, error);
+	if (!status) {
+		/* record how far the streaming path is from PyTorch */
+		real slopes = larger(tensor_distance(dx, r.dx), larger(
+				tensor_distance(r.layer->in_proj.gradient, r.din_proj),
+				tensor_distance(r.layer->out_proj.gradient, r.dout_proj)));
+
+		RECORD(record, NOISE, "1", tensor_distance(made.output,
+				r.answer.output), "referee.streaming.output");
+		RECORD(record, NOISE, "1", slopes, "referee.streaming.slopes");
+	}
+	reference_free(&r);
+	return status;
+}
+
 static enum status measure_thoughts(struct record *record,
 		struct error *error)
 {
@@ -890,6 +966,11 @@ enum status measure(struct record *record, struct error *error)
 
 	if (!status)
 		status = measure_conventions(record, error);
+
+	for (size_t h = 0; h < FIXTURE_H && !status; h++)
+		status = measure_online(record, h, error);
+	if (!status)
+		status = measure_streaming(record, error);
 
 	if (!status)
 		status = measure_thoughts(record, error);

@@ -15,8 +15,10 @@ struct job {
 	struct entry entries[4];        /* the names in the file */
 	struct registry registry;
 	struct tensor x, dy, dx;
-	struct forward result;
+	struct forward result;          /* weights of rank 0: none */
 	struct workspace room;
+	/* more fields of job */
+	struct streamed streamed;
 };
 
 /* private functions of run */
@@ -141,27 +143,88 @@ static enum status load_inputs(struct job *job,
 	return status;
 }
 
-/* Run forward, and backward if that was asked for. */
-static enum status calculate(struct job *job,
-		const struct run_request *request, struct error *error)
+static enum status loop_forth(struct job *job, bool causal,
+		struct error *error)
 {
 	enum status status = forward_take(job->layer, job->x, &job->result,
 			&job->room, error);
 
+	return status ? status : layer_forward_loop(job->layer, job->x,
+			causal, &job->result, &job->room, error);
+}
+
+static enum status loop_back(struct job *job, bool causal,
+		struct error *error)
+{
+	return layer_backward_loop(job->layer, job->x, causal,
+			&job->result, job->dy, job->dx, &job->room, error);
+}
+
+static enum status packed_forth(struct job *job, bool causal,
+		struct error *error)
+{
+	enum status status = forward_take(job->layer, job->x, &job->result,
+			&job->room, error);
+
+	return status ? status : layer_forward_packed(job->layer, job->x,
+			causal, &job->result, &job->room, error);
+}
+
+static enum status packed_back(struct job *job, bool causal,
+		struct error *error)
+{
+	return layer_backward_packed(job->layer, job->x, causal,
+			&job->result, job->dy, job->dx, &job->room, error);
+}
+
+/* private functions of more paths */
+static const struct streaming streaming = RUN_STREAMS;
+
+static enum status streaming_forth(struct job *job, bool causal,
+		struct error *error)
+{
+	struct streamed *made = &job->streamed;
+	enum status status = streamed_take(job->layer, job->x, made,
+			&job->room, error);
+
 	if (!status)
-		status = (request->packed ? layer_forward_packed :
-				layer_forward_loop)(job->layer, job->x,
-				request->causal, &job->result, &job->room, error);
+		status = streaming.forward(job->layer, job->x, causal, made,
+				&job->room, error);
+	job->result = (struct forward){ .output = made->output,
+			.concat = made->concat };
+	return status;
+}
+
+static enum status streaming_back(struct job *job, bool causal,
+		struct error *error)
+{
+	return streaming.backward(job->layer, job->x, causal,
+			&job->streamed, job->dy, job->dx, &job->room, error);
+}
+static const struct {
+	const char *name;
+	enum status (*forth)(struct job *, bool causal, struct error *);
+	enum status (*back)(struct job *, bool causal, struct error *);
+} run_paths[RUN_PATHS] = {
+	[RUN_LOOP] = { "loop", loop_forth, loop_back },
+	[RUN_PACKED] = { "packed", packed_forth, packed_back },
+	/* ways of more paths */
+	[RUN_STREAMING] = { "streaming", streaming_forth, streaming_back },
+};
+
+/* Run forward, and backward if that was asked for. */
+static enum status calculate(struct job *job,
+		const struct run_request *request, struct error *error)
+{
+	enum status status = run_paths[request->path].forth(job,
+			request->causal, error);
+
 	if (status || !request->backward)
 		return status;
 	status = workspace_take(&job->room, 3, job->x.shape, &job->dx,
 			error);
-	if (!status)
-		status = (request->packed ? layer_backward_packed :
-				layer_backward_loop)(job->layer, job->x,
-				request->causal, &job->result, job->dy, job->dx,
-				&job->room, error);
-	return status;
+	return status ? status : run_paths[request->path].back(job,
+			request->causal, error);
 }
 
 /* Name all results, and write them. */
@@ -170,12 +233,14 @@ static enum status write_results(struct job *job,
 {
 	struct weights_tensor list[8] = {
 		{ "y", job->result.output },
-		{ "attn_weights", job->result.weights },
 		{ "concat", job->result.concat },
 	};
 	char names[4][48];
-	size_t count = 3, gradients = 0;
+	size_t count = 2, gradients = 0;
 
+	if (job->result.weights.rank)
+		list[count++] = (struct weights_tensor){ "attn_weights",
+				job->result.weights };
 	if (request->backward) {
 		list[count++] = (struct weights_tensor){ "grad.x", job->dx };
 		gradients = job->registry.count;
@@ -212,6 +277,16 @@ enum status run_layer(const struct run_request *request,
 	weights_close(job.inputs);
 	weights_close(job.file);
 	return status;
+}
+
+bool run_path_find(const char *name, enum run_path *path)
+{
+	for (int i = 0; i < RUN_PATHS; i++)
+		if (strcmp(run_paths[i].name, name) == 0) {
+			*path = (enum run_path)i;
+			return true;
+		}
+	return false;
 }
 
 bool run_wants_float(const struct run_request *request)

@@ -6,13 +6,31 @@
 #include <stddef.h>
 
 #include "error.h"
+/* includes of run.h */
+#include "online.h"
+
+/* The paths on which a layer can be run. */
+enum run_path {
+	RUN_LOOP, RUN_PACKED,
+	/* more paths of a run */
+	RUN_STREAMING,
+	RUN_PATHS
+};
+/* how more paths run */
+/* What the streaming path calls, forth and back. */
+#define RUN_STREAMS { layer_forward_online, layer_backward_online }
 
 struct run_request {
 	const char *layer, *inputs, *output;    /* files */
 	const char *prefix;             /* of the layer's names, or "" */
 	size_t heads;
-	bool packed, causal, backward;
+	enum run_path path;
+	bool causal, backward;
 };
+
+/* Store the path of this name, "loop" for one; false if there is
+ * none. */
+bool run_path_find(const char *name, enum run_path *path);
 
 /* Run the layer in one file on the inputs in another, and write what it
  * makes of them.
@@ -20,9 +38,9 @@ struct run_request {
  * The layer: in_proj_weight (3C,C), out_proj.weight (C,C), and perhaps
  * in_proj_bias (3C) and out_proj.bias (C), under the prefix; nothing
  * else is under it. The inputs: x (B,T,C), and dy (B,T,C) if backward.
- * The output: y (B,T,C), attn_weights (B,H,T,T), concat (B,T,C), and if
- * backward grad.x and the gradient of each of the layer's tensors,
- * grad.in_proj_weight and so on.
+ * The output: y (B,T,C), attn_weights (B,H,T,T) if the path stores
+ * them, concat (B,T,C), and if backward grad.x and the gradient of each
+ * of the layer's tensors, grad.in_proj_weight and so on.
  *
  * MH_EFORMAT or MH_ESHAPE if a file does not hold what it should,
  * MH_EFILE if one cannot be read or written or the output is one of the

@@ -21,6 +21,8 @@ struct layer;                   /* C demands that no file be empty */
 #include "weights.c"
 #include "run.c"
 
+#include "online.c"
+
 #include "bare.c"
 #include "speed.c"
 #endif

@@ -9,6 +9,7 @@
 #include "bare.h"
 #include "blas.h"
 #include "gradient.h"
+#include "online.h"
 #include "speed.h"
 
 /* private types of speed */
@@ -20,6 +21,8 @@ struct timed {
 	struct tensor x, dy, dx;
 	/* results of a path */
 	struct forward result;
+
+	struct streamed streamed;
 
 	struct bare bare;
 	bool backward;
@@ -247,6 +250,25 @@ static enum status time_packed_back(struct timed *t,
 			t->dy, t->dx, &t->scratch, error);
 }
 
+static enum status take_streamed(struct timed *t, struct error *error)
+{
+	return streamed_take(t->layer, t->x, &t->streamed, &t->results,
+			error);
+}
+
+static enum status time_online(struct timed *t, struct error *error)
+{
+	return layer_forward_online(t->layer, t->x, true, &t->streamed,
+			&t->scratch, error);
+}
+
+static enum status time_online_back(struct timed *t,
+		struct error *error)
+{
+	return layer_backward_online(t->layer, t->x, true, &t->streamed,
+			t->dy, t->dx, &t->scratch, error);
+}
+
 /* more ways to calculate the layer */
 static enum status take_part(struct timed *t, int rank,
 		const size_t shape[], real **data, struct error *error)
@@ -305,6 +327,8 @@ static const struct path paths[] = {
 	{ "loop", { 9, 3, 6 }, take_forward, time_loop, time_loop_back },
 	{ "packed", { 13, 0, 6.5 }, take_forward, time_packed,
 	  time_packed_back },
+	{ "online", { 9, 3, 0 }, take_streamed, time_online,
+	  time_online_back },
 	/* more paths to time */
 	{ "bare", { 10, 0, 0.5 }, take_bare, time_bare, time_bare_back },
 };

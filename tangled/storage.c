@@ -29,7 +29,7 @@ static double now(void)
 }
 
 struct run {
-	forward_path *path;
+	storage_pass *pass;
 	size_t B, T, C, H;
 	struct usage usage;
 };
@@ -40,7 +40,6 @@ static enum status run_measured(struct layer *layer, struct tensor x,
 		struct error *error)
 {
 	struct random random = { 40 };
-	struct forward result;
 	enum status status;
 
 	layer_randomize(layer, 41);
@@ -49,9 +48,7 @@ static enum status run_measured(struct layer *layer, struct tensor x,
 	size_t before = resident();
 	double start = now();
 
-	status = forward_take(layer, x, &result, workspace, error);
-	if (!status)
-		status = run->path(layer, x, true, &result, workspace, error);
+	status = run->pass(layer, x, workspace, error);
 	run->usage.seconds = now() - start;
 	run->usage.resident = resident() - before;
 	run->usage.asked = workspace->peak;
@@ -99,6 +96,28 @@ enum status storage_cost(size_t B, size_t T, size_t C, size_t H,
 	return MH_OK;
 }
 
+enum status storage_loop(const struct layer *layer, struct tensor x,
+		struct workspace *workspace, struct error *error)
+{
+	struct forward result;
+	enum status status = forward_take(layer, x, &result, workspace,
+			error);
+
+	return status ? status : layer_forward_loop(layer, x, true,
+			&result, workspace, error);
+}
+
+enum status storage_packed(const struct layer *layer, struct tensor x,
+		struct workspace *workspace, struct error *error)
+{
+	struct forward result;
+	enum status status = forward_take(layer, x, &result, workspace,
+			error);
+
+	return status ? status : layer_forward_packed(layer, x, true,
+			&result, workspace, error);
+}
+
 enum status storage_apart(lonely_work *work, void *data, size_t size,
 		struct error *error)
 {
@@ -140,10 +159,10 @@ enum status storage_apart(lonely_work *work, void *data, size_t size,
 	return MH_OK;
 }
 
-enum status storage_measure(forward_path *path, size_t B, size_t T,
+enum status storage_measure(storage_pass *pass, size_t B, size_t T,
 		size_t C, size_t H, struct usage *usage, struct error *error)
 {
-	struct run run = { .path = path, .B = B, .T = T, .C = C, .H = H };
+	struct run run = { .pass = pass, .B = B, .T = T, .C = C, .H = H };
 	enum status status = storage_apart(run_once, &run, sizeof run,
 			error);
 
@@ -164,7 +183,7 @@ enum status sweep_measure(struct point *point, struct error *error)
 			point->H, &point->cost, error);
 
 	if (!status)
-		status = storage_measure(layer_forward_packed, SWEEP_B,
+		status = storage_measure(storage_packed, SWEEP_B,
 				point->T, SWEEP_C, point->H, &point->usage, error);
 	return status;
 }

@@ -29,12 +29,23 @@ struct usage {
 	double seconds;         /* from the call to its return */
 };
 
-/* Measure a causal pass over (B,T,C) with H heads by the given path, in
- * a process of its own. Results and intermediates all come from the
- * workspace; the layer and the input do not count. Returns what the
- * layer or the path returns, or MH_EFILE if a process cannot be made,
- * dies, or takes more than a minute. */
-enum status storage_measure(forward_path *path, size_t B, size_t T,
+/* What can be measured: a pass over x (B,T,C) that takes its results
+ * and intermediates from the workspace. */
+typedef enum status storage_pass(const struct layer *layer,
+		struct tensor x, struct workspace *workspace,
+		struct error *error);
+
+/* The causal forward passes of the loop and of the packed path. */
+enum status storage_loop(const struct layer *layer, struct tensor x,
+		struct workspace *workspace, struct error *error);
+enum status storage_packed(const struct layer *layer, struct tensor x,
+		struct workspace *workspace, struct error *error);
+
+/* Measure a pass over (B,T,C) with H heads, in a process of its own.
+ * The layer and the input do not count. Returns what the layer or the
+ * pass returns, or MH_EFILE if a process cannot be made, dies, or takes
+ * more than a minute. */
+enum status storage_measure(storage_pass *pass, size_t B, size_t T,
 		size_t C, size_t H, struct usage *usage, struct error *error);
 
 /* What a process of its own can do; what it finds, it leaves in

@@ -99,3 +99,62 @@ void bench_add_biases(struct bench *s)
 	noise(s->layer->in_bias.value.data, 1, (size_t[]){ 3 * s->C }, 31);
 	noise(s->layer->out_bias.value.data, 1, &s->C, 32);
 }
+
+
+/* The loss, by the oracle. */
+static long double loss(const struct problem *p, const real *dy)
+{
+	static long double weights[1024], concat[512], output[512];
+	long double sum = 0;
+
+	oracle_heads(p, weights, concat);
+	oracle_output(p, concat, output);
+	for (size_t i = 0; i < p->B * p->T * p->C; i++)
+		sum += dy[i] * output[i];
+	return sum;
+}
+
+/* Its slope in one of the problem's numbers. */
+static long double slope(struct problem p, const real *nudged,
+		const real *dy)
+{
+	static const long double share[] = { 45, -9, 1 };
+	const long double s = 1 / 256.0L;
+	long double sum = 0;
+
+	p.nudged = nudged;
+	for (int i = 1; i <= 3; i++) {
+		p.nudge = i * s;
+		sum += share[i - 1] * loss(&p, dy);
+		p.nudge = -i * s;
+		sum -= share[i - 1] * loss(&p, dy);
+	}
+	return sum / (60 * s);
+}
+
+bool bench_has_digits(void)
+{
+	return LDBL_MANT_DIG > DBL_MANT_DIG ||
+			sizeof(real) == sizeof(float);
+}
+
+
+void bench_slopes(const struct problem *p, const real *dy,
+		const real *numbers, const real *gradients, size_t count)
+{
+	static long double want[4 * 512];
+	const double terms = (double)(2 * p->C + 2 * p->d + 3 * p->T +
+			p->B * p->T);
+	long double largest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		want[i] = slope(*p, numbers + i, dy);
+		largest = fmaxl(largest, fabsl(want[i]));
+	}
+	ck_assert(largest > 0);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_msg(fabsl(gradients[i] - want[i]) <= terms *
+				(long double)REAL_EPSILON * largest,
+				"gradient %zu is %.17Lg, wanted %.17Lg", i,
+				(long double)gradients[i], want[i]);
+}

@@ -44,6 +44,15 @@ size_t finite_numbers(struct tensor row);
 /* Give the layer random biases. */
 void bench_add_biases(struct bench *s);
 
+
+/* Compare count gradients of the loss sum(dy * y) with its slopes in as
+ * many numbers of the problem, which the oracle finds by trying. */
+void bench_slopes(const struct problem *p, const real *dy,
+		const real *numbers, const real *gradients, size_t count);
+
+/* Can the oracle's long double be told from the type under test? */
+bool bench_has_digits(void);
+
 /* Shapes worth trying: B, T, H, d. */
 enum { SHAPES = 6 };
 extern const size_t shapes[SHAPES][4];

@@ -30,6 +30,8 @@ static const struct {
 
 	{ "50 pytorch", pytorch_suite },
 
+	{ "55 online", online_suite },
+
 	{ "60 speed", speed_suite },
 
 	{ "70 thoughts", thoughts_suite },

@@ -38,6 +38,8 @@ void files_suite(Suite *suite);
 
 void pytorch_suite(Suite *suite);
 
+void online_suite(Suite *suite);
+
 void speed_suite(Suite *suite);
 
 void thoughts_suite(Suite *suite);

@@ -7,58 +7,6 @@
 #include "support.h"
 
 /* tests of gradient */
-/* The loss sum(dy * y), by the oracle. */
-static long double loss(const struct problem *p, const real *dy)
-{
-	static long double weights[1024], concat[512], output[512];
-	long double sum = 0;
-
-	oracle_heads(p, weights, concat);
-	oracle_output(p, concat, output);
-	for (size_t i = 0; i < p->B * p->T * p->C; i++)
-		sum += dy[i] * output[i];
-	return sum;
-}
-
-/* Its slope in one of the problem's numbers. */
-static long double slope(struct problem p, const real *nudged,
-		const real *dy)
-{
-	static const long double share[] = { 45, -9, 1 };
-	const long double s = 1 / 256.0L;
-	long double sum = 0;
-
-	p.nudged = nudged;
-	for (int i = 1; i <= 3; i++) {
-		p.nudge = i * s;
-		sum += share[i - 1] * loss(&p, dy);
-		p.nudge = -i * s;
-		sum -= share[i - 1] * loss(&p, dy);
-	}
-	return sum / (60 * s);
-}
-
-/* Compare count gradients with slopes in as many numbers. */
-static void compare(const struct problem *p, const real *dy,
-		const real *numbers, const real *gradients, size_t count)
-{
-	static long double want[4 * 512];
-	const double terms = (double)(2 * p->C + 2 * p->d + 3 * p->T +
-			p->B * p->T);
-	long double largest = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		want[i] = slope(*p, numbers + i, dy);
-		largest = fmaxl(largest, fabsl(want[i]));
-	}
-	ck_assert(largest > 0);
-	for (size_t i = 0; i < count; i++)
-		ck_assert_msg(fabsl(gradients[i] - want[i]) <= terms *
-				(long double)REAL_EPSILON * largest,
-				"gradient %zu is %.17Lg, wanted %.17Lg", i,
-				(long double)gradients[i], want[i]);
-}
-
 struct back {
 	struct bench s;
 	real dy[512], dx[512];
@@ -101,7 +49,7 @@ START_TEST(every_gradient_is_the_slope_found_by_trying)
 	bool packed = _i & 1, causal = _i & 2;
 	struct back back;
 
-	if (LDBL_MANT_DIG <= DBL_MANT_DIG && sizeof(real) > sizeof(float))
+	if (!bench_has_digits())
 		return;
 
 	back_set(&back, shape[0], shape[1], shape[2], shape[3]);
@@ -112,12 +60,15 @@ START_TEST(every_gradient_is_the_slope_found_by_trying)
 	size_t C = p.C;
 
 	back_run(&back, packed, causal);
-	compare(&p, back.dy, p.x, back.dx, p.B * p.T * C);
-	compare(&p, back.dy, p.in_proj, l->in_proj.gradient.data,
+	bench_slopes(&p, back.dy, p.x, back.dx, p.B * p.T * C);
+	bench_slopes(&p, back.dy, p.in_proj, l->in_proj.gradient.data,
 			3 * C * C);
-	compare(&p, back.dy, p.out_proj, l->out_proj.gradient.data, C * C);
-	compare(&p, back.dy, p.in_bias, l->in_bias.gradient.data, 3 * C);
-	compare(&p, back.dy, p.out_bias, l->out_bias.gradient.data, C);
+	bench_slopes(&p, back.dy, p.out_proj, l->out_proj.gradient.data,
+			C * C);
+	bench_slopes(&p, back.dy, p.in_bias, l->in_bias.gradient.data,
+			3 * C);
+	bench_slopes(&p, back.dy, p.out_bias, l->out_bias.gradient.data,
+			C);
 	bench_free(&back.s);
 }
 END_TEST

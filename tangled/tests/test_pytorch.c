@@ -70,6 +70,8 @@ struct trial {
 	struct forward result;
 	struct workspace room;
 	bool causal, biases;
+	/* more fields of trial */
+	struct streamed streamed;
 };
 
 /* False if the case is of the other precision. */
@@ -110,6 +112,10 @@ static bool trial_set(struct trial *t, const char *name)
 	ck_ok(weights_read(t->file, "x", t->x, NULL));
 	ck_ok(weights_read(t->file, "dy", t->dy, NULL));
 	ck_ok(forward_take(t->layer, t->x, &t->result, &t->room, NULL));
+	/* take room for more paths of the case */
+	ck_ok(streamed_take(t->layer, t->x, &t->streamed, &t->room, NULL));
+	t->streamed.output = t->result.output;
+	t->streamed.concat = t->result.concat;
 	return true;
 }
 
@@ -130,27 +136,57 @@ static void trial_free(struct trial *t)
 	weights_close(t->file);
 }
 
-/* Forth on one path and back on one. */
-static void trial_run(struct trial *t, bool forth, bool back)
+/* Forth and back on one path. */
+static void trial_run(struct trial *t, enum run_path path)
 {
+	struct forward *seen = &t->result;
+
 	registry_zero_gradients(&t->layer->registry);
-	ck_ok((forth ? layer_forward_packed : layer_forward_loop)(t->layer,
-			t->x, t->causal, &t->result, &t->room, NULL));
-	ck_ok((back ? layer_backward_packed : layer_backward_loop)(
-			t->layer, t->x, t->causal, &t->result, t->dy, t->dx,
-			&t->room, NULL));
+	switch (path) {
+	case RUN_LOOP:
+		ck_ok(layer_forward_loop(t->layer, t->x, t->causal, seen,
+				&t->room, NULL));
+		ck_ok(layer_backward_loop(t->layer, t->x, t->causal, seen,
+				t->dy, t->dx, &t->room, NULL));
+		break;
+	case RUN_PACKED:
+		ck_ok(layer_forward_packed(t->layer, t->x, t->causal, seen,
+				&t->room, NULL));
+		ck_ok(layer_backward_packed(t->layer, t->x, t->causal, seen,
+				t->dy, t->dx, &t->room, NULL));
+		break;
+	/* run a case on more paths */
+	case RUN_STREAMING: {
+		const struct streaming streaming = RUN_STREAMS;
+
+		ck_ok(streaming.forward(t->layer, t->x, t->causal, &t->streamed,
+				&t->room, NULL));
+		ck_ok(streaming.backward(t->layer, t->x, t->causal, &t->streamed,
+				t->dy, t->dx, &t->room, NULL));
+		break;
+	}
+	case RUN_PATHS:
+		ck_abort();
+	}
 }
 
-START_TEST(both_paths_agree_with_pytorch)
+/* Does the path hand back the weights? */
+static bool has_weights(enum run_path path)
 {
-	bool packed = _i % 2;
+	return path == RUN_LOOP || path == RUN_PACKED;
+}
+
+START_TEST(all_paths_agree_with_pytorch)
+{
+	enum run_path path = (enum run_path)(_i % RUN_PATHS);
 	struct trial t;
 
-	if (!trial_set(&t, cases[_i / 2]))
+	if (!trial_set(&t, cases[_i / RUN_PATHS]))
 		return;
-	trial_run(&t, packed, packed);
+	trial_run(&t, path);
 	judge(t.file, "y", t.result.output);
-	judge(t.file, "attn_weights", t.result.weights);
+	if (has_weights(path))
+		judge(t.file, "attn_weights", t.result.weights);
 	judge(t.file, "concat", t.result.concat);
 	judge(t.file, "grad.x", t.dx);
 	judge(t.file, "grad.in_proj_weight", t.layer->in_proj.gradient);
@@ -216,17 +252,18 @@ START_TEST(a_layer_out_of_a_model_runs_as_pytorch_ran_it)
 	struct trial t;
 	struct weights *answer;
 
-	if (!trial_set(&t, cases[_i / 2]))
+	if (!trial_set(&t, cases[_i / RUN_PATHS]))
 		return;
 	folder_set(&f);
 	take_apart(&t, &f);
 	struct run_request request = { f.model, f.inputs, f.answer,
-			_i % 2 ? "a.b" : "a.b.", t.layer->heads, _i % 2,
-			t.causal, true };
+			_i % 2 ? "a.b" : "a.b.", t.layer->heads,
+			(enum run_path)(_i % RUN_PATHS), t.causal, true };
 
 	ck_ok(run_layer(&request, NULL));
 	ck_ok(weights_open(f.answer, &answer, NULL));
-	ck_assert_uint_eq(weights_count(answer), t.biases ? 8 : 6);
+	ck_assert_uint_eq(weights_count(answer), (t.biases ? 7 : 5) +
+			has_weights(request.path));
 	for (size_t i = 0; i < weights_count(answer); i++) {
 		/* judge one tensor of the answer */
 		const struct weights_entry *entry = weights_nth(answer, i);
@@ -262,7 +299,6 @@ static bool same_bits(const struct weights *file, const char *name,
 
 START_TEST(a_run_takes_the_path_it_is_asked_for)
 {
-	bool packed = _i;
 	struct folder f;
 	struct trial t;
 	struct weights *answer;
@@ -271,15 +307,16 @@ START_TEST(a_run_takes_the_path_it_is_asked_for)
 	folder_set(&f);
 	take_apart(&t, &f);
 	struct run_request request = { f.model, f.inputs, f.answer, "a.b",
-			t.layer->heads, packed, t.causal, true };
+			t.layer->heads, (enum run_path)_i, t.causal, true };
 
 	ck_ok(run_layer(&request, NULL));
 	ck_ok(weights_open(f.answer, &answer, NULL));
-	trial_run(&t, packed, !packed);
-	ck_assert(same_bits(answer, "y", t.result.output));
-	ck_assert(!same_bits(answer, "grad.x", t.dx));
-	trial_run(&t, packed, packed);
-	ck_assert(same_bits(answer, "grad.x", t.dx));
+	for (int path = 0; path < RUN_PATHS; path++) {
+		trial_run(&t, (enum run_path)path);
+		ck_assert(same_bits(answer, "grad.x", t.dx) == (path == _i));
+		if (path == _i)
+			ck_assert(same_bits(answer, "y", t.result.output));
+	}
 	weights_close(answer);
 	folder_free(&f);
 	trial_free(&t);
@@ -297,7 +334,7 @@ START_TEST(a_run_keeps_the_mask_on_the_way_back)
 	tensor_fill(of_head(t.dy, 0, 0), (real)INFINITY);
 	take_apart(&t, &f);
 	struct run_request request = { f.model, f.inputs, f.answer, "a.b",
-			t.layer->heads, _i, true, true };
+			t.layer->heads, (enum run_path)_i, true, true };
 
 	ck_ok(run_layer(&request, NULL));
 	ck_ok(weights_open(f.answer, &answer, NULL));
@@ -334,11 +371,11 @@ START_TEST(a_bias_that_is_missing_counts_as_zero)
 	tensor_fill(out ? t.layer->in_bias.value : t.layer->out_bias.value,
 			0);
 	struct run_request request = { f.model, f.inputs, f.answer, "a.b",
-			t.layer->heads, true, t.causal, true };
+			t.layer->heads, RUN_PACKED, t.causal, true };
 
 	ck_ok(run_layer(&request, NULL));
 	ck_ok(weights_open(f.answer, &answer, NULL));
-	trial_run(&t, true, true);
+	trial_run(&t, RUN_PACKED);
 	ck_assert_uint_eq(weights_count(answer), 7);
 	ck_assert(same_bits(answer, "y", t.result.output));
 	ck_assert(same_bits(answer, "grad.x", t.dx));
@@ -361,7 +398,7 @@ START_TEST(without_backward_no_gradient_is_written)
 	take_apart(&t, &f);
 	struct weights_tensor x = { "x", t.x };
 	struct run_request request = { f.model, f.inputs, f.answer, "a.b",
-			2, true, true, false };
+			2, RUN_PACKED, true, false };
 
 	ck_assert_int_eq(run_layer(&request, NULL), MH_EFORMAT);   /* dy */
 	ck_ok(weights_write(f.inputs, &x, 1, NULL));
@@ -394,7 +431,7 @@ START_TEST(a_run_leaves_no_file_open)
 	folder_set(&f);
 	take_apart(&t, &f);
 	struct run_request request = { f.model, f.inputs, f.answer, "a.b",
-			2, true, true, true };
+			2, RUN_PACKED, true, true };
 
 	before = files_open();
 	ck_ok(run_layer(&request, NULL));
@@ -471,7 +508,8 @@ START_TEST(a_run_does_not_replace_what_it_reads)
 	take_apart(&t, &f);
 	const char *input = _i & 1 ? f.inputs : f.model;
 	struct run_request request = { f.model, f.inputs,
-			_i & 2 ? f.answer : input, "a.b", 2, true, true, true };
+			_i & 2 ? f.answer : input, "a.b", 2, RUN_PACKED, true,
+			true };
 
 	ck_assert_int_eq(link(input, f.answer), 0);
 	snprintf(sentence, sizeof sentence, "the output would replace the"
@@ -569,17 +607,17 @@ void pytorch_suite(Suite *suite)
 	TCase *files = tcase_create("files");
 
 	suite_add_tcase(suite, record);
-	tcase_add_loop_test(record, both_paths_agree_with_pytorch, 0,
-			2 * CASES);
+	tcase_add_loop_test(record, all_paths_agree_with_pytorch, 0,
+			RUN_PATHS * CASES);
 	tcase_add_test(record, every_recorded_case_is_in_the_list);
 	suite_add_tcase(suite, files);
 	tcase_add_loop_test(files,
 			a_layer_out_of_a_model_runs_as_pytorch_ran_it, 0,
-			2 * CASES);
+			RUN_PATHS * CASES);
 	tcase_add_loop_test(files, a_run_takes_the_path_it_is_asked_for, 0,
-			2);
+			RUN_PATHS);
 	tcase_add_loop_test(files, a_run_keeps_the_mask_on_the_way_back, 0,
-			2);
+			RUN_PATHS);
 	tcase_add_loop_test(files, a_bias_that_is_missing_counts_as_zero, 0,
 			2);
 	tcase_add_test(files, without_backward_no_gradient_is_written);

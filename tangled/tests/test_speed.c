@@ -43,9 +43,11 @@ START_TEST(bytes_are_counted_as_by_hand)
 	/* B T C = 24, B T C H = 48, B H T T = 36, C C = 16 */
 	double loop = 9 * 24 + 3 * 48 + 6 * 36 + 4 * 16;
 	double packed = 13 * 24 + 13 * 18 + 4 * 16;
+	double online = 9 * 24 + 3 * 48 + 4 * 16;
 
 	ck_assert_double_eq(speed_bytes("loop", shape), 4 * loop);
 	ck_assert_double_eq(speed_bytes("packed", shape), 4 * packed);
+	ck_assert_double_eq(speed_bytes("online", shape), 4 * online);
 	ck_assert(isnan(speed_bytes("nonsense", shape)));
 	for (size_t i = 0; speed_path(i); i++)
 		ck_assert(speed_bytes(speed_path(i), shape) > 4 * 16);

@@ -36,14 +36,14 @@ START_TEST(the_workspace_gives_what_the_arithmetic_says)
 	size_t T = 200, C = 24, H = 3, d = 8;
 	size_t square = H * T * T, wide = T * C, head = T * d;
 
-	ck_ok(storage_measure(layer_forward_loop, 1, T, C, H, &usage,
+	ck_ok(storage_measure(storage_loop, 1, T, C, H, &usage,
 			NULL));
 	/* Weights, output, concatenation; one head's three projections. */
 	ck_assert_uint_ge(usage.asked, sizeof(real) *
 			(square + 2 * wide + 3 * head));
 	ck_assert_uint_le(usage.asked, sizeof(real) *
 			(square + 2 * wide + 3 * head) + 6 * 64);
-	ck_ok(storage_measure(layer_forward_packed, 1, T, C, H, &usage,
+	ck_ok(storage_measure(storage_packed, 1, T, C, H, &usage,
 			NULL));
 	/* Weights, output, concatenation, qkv, and the heads before
 	 * merging. */
@@ -59,7 +59,7 @@ START_TEST(a_measurement_that_cannot_run_says_so)
 {
 	struct usage usage;
 
-	ck_refused(storage_measure(layer_forward_loop, 1, 3, 7, 2, &usage,
+	ck_refused(storage_measure(storage_loop, 1, 3, 7, 2, &usage,
 			&error), MH_ESHAPE,
 			"width 7 does not divide into 2 heads");
 }
