@@ -26,17 +26,18 @@ CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
 # What the book must define: each file once, modules before those above them.
 LIBRARY  := error whole tensor blas workspace attention layer gradient online kernel kernel_small streaming weights
-PROGRAM   = record fixture interventions storage differences reference run thoughts measure lab single $(KERNELS) main
 # The kernel again, for one kind of processor each, and each in float, too.
 KERNELS  := kernel_avx2 kernel_avx512 single_plain single_avx2 single_avx512
-HEADERS  := real.h vector.h $(addsuffix .h,$(filter-out kernel_small,$(LIBRARY)) record fixture interventions storage differences reference run thoughts measure lab)
-SOURCES   = $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online streaming thoughts record
+COMMANDS := record fixture interventions storage differences reference run thoughts bare speed bench measure lab
+PROGRAM  := $(COMMANDS) single $(KERNELS) main
+HEADERS  := real.h vector.h $(addsuffix .h,$(filter-out kernel_small,$(LIBRARY)) $(COMMANDS))
+SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
+SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online streaming speed thoughts record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c \
             tests/streamed_bench.h tests/streamed_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
-FIGURES  := fixture-weights contributions interventions storage differences parity memory variants
+FIGURES  := fixture-weights contributions interventions storage differences parity memory variants roofline times space
 
 # What the chapters at hand do define. A snapshot, which stops at some chapter,
 # defines fewer files than the whole book and expects no more; slots that only
@@ -67,7 +68,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures parity variants try mutate exercises snapshots certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures parity bench variants try mutate exercises snapshots certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -302,6 +303,11 @@ snapshot-%:
 PYTHON ?= python3
 parity: $(BUILD)/multihead published  ## compare 300 layers with live PyTorch (PYTHON=python3), keep records/parity.tsv
 	@BUILD=$(BUILD) $(PYTHON) -B tests/parity
+
+# Two minutes; LONG=1 adds a pass over 65,536 tokens. PyTorch, if there is one,
+# takes its turns with the program.
+bench: $(BUILD)/multihead published  ## time the program on this machine, beside PyTorch (PYTHON=python3) if it is there, keep records/bench.tsv
+	@BUILD=$(BUILD) $(PYTHON) -B tests/bench $(if $(LONG),--long)
 
 # A variant is tried aside: only what it changes is compiled again.
 # VARIANT_SECONDS and VARIANT_MEGABYTES bound what runs. With KEEP= nothing is kept.

@@ -22,6 +22,10 @@
 #include "gradient.h"
 #include "online.h"
 
+#include "bench.h"
+
+#include "speed.h"
+
 #define VERSION "0.1.0"
 
 enum { ANSWER_YES, ANSWER_NO, CANNOT, OPERANDS = 2 };
@@ -33,6 +37,11 @@ struct options {
 	size_t heads;                   /* 0: not said */
 	const char *prefix, *path;      /* NULL: not said */
 	bool unmasked, backward;
+
+	bool quick, serve;
+
+	bool time;
+	struct sweep_times times;
 	const char *operand[OPERANDS];
 };
 
@@ -44,6 +53,17 @@ struct command {
 };
 
 /* what subcommands share */
+/* Store a whole number from 1 on; false if the text is no such. */
+static bool positive(const char *text, size_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoul(text, &end, 10);
+	return isdigit((unsigned char)*text) && *end == '\0' &&
+			errno == 0 && *number > 0;
+}
+
 /* A forward pass by the online path, as the sweep measures it. */
 static enum status online_pass(const struct layer *layer,
 		struct tensor x, struct workspace *workspace,
@@ -147,6 +167,50 @@ static enum status sweep_paths(struct record *record,
 		}
 	return status;
 }
+
+/* Store a list of whole numbers from 1 on; false if it is no such. */
+static bool number_list(const char *text, size_t list[])
+{
+	size_t count = 0, length;
+	char item[24];
+
+	do {
+		length = strcspn(text, ",");
+		if (count == SWEEP_LIST || length >= sizeof item)
+			return false;
+		memcpy(item, text, length);
+		item[length] = '\0';
+		if (!positive(item, &list[count++]))
+			return false;
+		text += length;
+	} while (*text++);
+	list[count] = 0;
+	return true;
+}
+
+/* Store the names of paths; false if one is no such. */
+static bool path_list(const char *text, const char *list[])
+{
+	size_t count = 0, length;
+
+	do {
+		size_t i = 0;
+
+		length = strcspn(text, ",");
+		while (speed_path(i) && (strlen(speed_path(i)) != length ||
+				strncmp(speed_path(i), text, length) != 0))
+			i++;
+		if (count == SWEEP_LIST || !speed_path(i))
+			return false;
+		list[count++] = speed_path(i);
+		text += length;
+	} while (*text++);
+	list[count] = NULL;
+	return true;
+}
+
+static int time_command(const struct options *options);
+
 
 /* Say one line, whatever a caller or a file has put into the text. */
 static void say(const char *text)
@@ -264,6 +328,13 @@ static int sweep_command(const struct options *options)
 	struct error error;
 	enum status status;
 
+	/* sweep over time if that was asked for */
+	if (options->time)
+		return time_command(options);
+	if (options->times.tokens[0] || options->times.heads[0] ||
+			options->times.paths[0] || options->times.width)
+		return misuse("sweep: lengths, heads, paths and a width can be"
+				" chosen with --time only");
 	if (!output)
 		return sweep(NULL, &error) ? complain(&error) : ANSWER_YES;
 	status = record_open(&record, output, false, &error);
@@ -294,6 +365,63 @@ static int run_command(const struct options *options)
 	status = (run_wants_float(&request) ? mhf_run_layer :
 			run_layer)(&request, &error);
 	return status ? complain(&error) : ANSWER_YES;
+}
+
+static int bench_command(const struct options *options)
+{
+	struct record record;
+	struct error error;
+	enum status status;
+
+	if (options->serve) {
+		bench_serve(stdin, stdout);
+		return ANSWER_YES;
+	}
+	if (!options->output) {
+		status = bench_table(NULL, options->quick, &error);
+		return status ? complain(&error) : ANSWER_YES;
+	}
+	status = record_open(&record, options->output, false, &error);
+	if (!status)
+		status = bench_table(&record, options->quick, &error);
+	return finish_record(&record, status, &error);
+}
+
+/* What was not asked for is as small as will show something. */
+static enum status sweep_times(const struct options *options,
+		struct record *record, struct error *error)
+{
+	static const struct sweep_times usual = {
+		{ 128, 256, 512 }, { 2, 4, 8 }, 512, { NULL } };
+	struct sweep_times times = options->times;
+
+	if (!times.tokens[0])
+		memcpy(times.tokens, usual.tokens, sizeof times.tokens);
+	if (!times.heads[0])
+		memcpy(times.heads, usual.heads, sizeof times.heads);
+	if (!times.width)
+		times.width = usual.width;
+	for (size_t i = 0, n = 0; !options->times.paths[0] &&
+			speed_path(i); i++)
+		if (strcmp(speed_path(i), "bare") != 0)
+			times.paths[n++] = speed_path(i);
+	return bench_sweep(&times, record, error);
+}
+
+static int time_command(const struct options *options)
+{
+	struct record record;
+	struct error error;
+	enum status status;
+
+	if (!options->output) {
+		status = sweep_times(options, NULL, &error);
+		return status ? complain(&error) : ANSWER_YES;
+	}
+	status = record_open(&record, options->output, false, &error);
+	if (!status)
+		status = sweep_times(options, &record, &error);
+	return finish_record(&record, status, &error);
 }
 
 static int lab_command(const struct options *options)
@@ -333,9 +461,14 @@ static int keys_command(const struct options *options)
 
 static const struct command commands[] = {
 	/* table of subcommands */
-	{ "sweep", "[-o FILE]",
-	  "measure storage and time over lengths and heads", sweep_command,
-	  "o", 0 },
+	{ "sweep", "[-o FILE]"
+	  /* arguments of a sweep over time */
+	  " [--time [--tokens LIST] [--heads LIST] [--paths LIST] [--width C]]"
+	  , "measure storage and time over lengths and heads", sweep_command,
+	  "o"
+	  /* letters of a sweep over time */
+	  "tkHaw"
+	  , 0 },
 
 	{ "run", "LAYER INPUTS -o FILE --heads H [--prefix P]"
 	  " [--path loop|packed"
@@ -346,6 +479,10 @@ static const struct command commands[] = {
 	  run_command,
 	  "oHpPub", 2 },
 
+	{ "bench", "[-o FILE] [--quick] [--serve]",
+	  "time all paths, in float, and the peaks of this machine",
+	  bench_command, "oqs", 0 },
+
 	{ "lab", "[--verbose]", "print the laboratory of the book",
 			lab_command, "v", 0 },
 	{ "keys", "", "list the keys of all measured values", keys_command, "",
@@ -355,17 +492,6 @@ static const struct command commands[] = {
 };
 
 /* functions of main */
-/* Store a whole number from 1 on; false if the text is no such. */
-static bool positive(const char *text, size_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoul(text, &end, 10);
-	return isdigit((unsigned char)*text) && *end == '\0' &&
-			errno == 0 && *number > 0;
-}
-
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static int print_help(void)
@@ -398,6 +524,14 @@ static const struct option options_known[] = {
 	{ "path", required_argument, NULL, 'P' },
 	{ "no-causal", no_argument, NULL, 'u' },
 	{ "backward", no_argument, NULL, 'b' },
+
+	{ "quick", no_argument, NULL, 'q' },
+	{ "serve", no_argument, NULL, 's' },
+
+	{ "time", no_argument, NULL, 't' },
+	{ "tokens", required_argument, NULL, 'k' },
+	{ "paths", required_argument, NULL, 'a' },
+	{ "width", required_argument, NULL, 'w' },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -430,6 +564,13 @@ static int command_run(const struct command *command, int argc,
 		switch (option) {
 		/* note one option of a subcommand */
 		case 'H':
+			/* note a list of heads */
+			if (strchr(command->accepts, 't')) {
+				if (!number_list(optarg, options.times.heads))
+					return misuse("%s: --heads wants up to %d numbers from 1 on,"
+							" as 2,4, got '%s'", argv[0], SWEEP_LIST, optarg);
+				break;
+			}
 			if (!positive(optarg, &options.heads))
 				return misuse("%s: --heads wants a number from 1 on, got '%s'",
 						argv[0], optarg);
@@ -445,6 +586,32 @@ static int command_run(const struct command *command, int argc,
 			break;
 		case 'b':
 			options.backward = true;
+			break;
+
+		case 'q':
+			options.quick = true;
+			break;
+		case 's':
+			options.serve = true;
+			break;
+
+		case 't':
+			options.time = true;
+			break;
+		case 'k':
+			if (!number_list(optarg, options.times.tokens))
+				return misuse("%s: --tokens wants up to %d numbers from 1 on,"
+						" as 128,256, got '%s'", argv[0], SWEEP_LIST, optarg);
+			break;
+		case 'a':
+			if (!path_list(optarg, options.times.paths))
+				return misuse("%s: --paths wants names of paths, as"
+						" loop,packed, got '%s'", argv[0], optarg);
+			break;
+		case 'w':
+			if (!positive(optarg, &options.times.width))
+				return misuse("%s: --width wants a number from 1 on, got '%s'",
+						argv[0], optarg);
 			break;
 
 		case 'h':

@@ -25,4 +25,7 @@ struct layer;                   /* C demands that no file be empty */
 
 #include "kernel_small.c"
 #include "streaming.c"
+
+#include "bare.c"
+#include "speed.c"
 #endif

@@ -28,32 +28,46 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static enum status run_once(storage_pass *pass, size_t B, size_t T,
-		size_t C, size_t H, struct usage *usage, struct error *error)
-{
-	const size_t wide[] = { B, T, C };
-	struct workspace input = { 0 }, workspace = { 0 };
-	struct random random = { 40 };
-	struct layer *layer;
-	struct tensor x;
-	enum status status = layer_create(C, H, &layer, error);
+struct run {
+	storage_pass *pass;
+	size_t B, T, C, H;
+	struct usage usage;
+};
 
-	if (!status)
-		status = workspace_take(&input, 3, wide, &x, error);
-	if (status) {
-		layer_free(layer);
-		return status;
-	}
+/* run a layer and measure it */
+static enum status run_measured(struct layer *layer, struct tensor x,
+		struct run *run, struct workspace *workspace,
+		struct error *error)
+{
+	struct random random = { 40 };
+	enum status status;
+
 	layer_randomize(layer, 41);
 	tensor_randomize(x, &random, 1);
 
 	size_t before = resident();
 	double start = now();
 
-	status = pass(layer, x, &workspace, error);
-	usage->seconds = now() - start;
-	usage->resident = resident() - before;
-	usage->asked = workspace.peak;
+	status = run->pass(layer, x, workspace, error);
+	run->usage.seconds = now() - start;
+	run->usage.resident = resident() - before;
+	run->usage.asked = workspace->peak;
+	return status;
+}
+
+static enum status run_once(void *data, struct error *error)
+{
+	struct run *run = data;
+	const size_t wide[] = { run->B, run->T, run->C };
+	struct workspace input = { 0 }, workspace = { 0 };
+	struct layer *layer;
+	struct tensor x;
+	enum status status = layer_create(run->C, run->H, &layer, error);
+
+	if (!status)
+		status = workspace_take(&input, 3, wide, &x, error);
+	if (!status)
+		status = run_measured(layer, x, run, &workspace, error);
 	workspace_free(&workspace);
 	workspace_free(&input);
 	layer_free(layer);
@@ -104,26 +118,26 @@ enum status storage_packed(const struct layer *layer, struct tensor x,
 			&result, workspace, error);
 }
 
-enum status storage_measure(storage_pass *pass, size_t B, size_t T,
-		size_t C, size_t H, struct usage *usage, struct error *error)
+enum status storage_apart(lonely_work *work, void *data, size_t size,
+		struct error *error)
 {
-	struct { struct error error; struct usage usage; } answer;
+	struct { struct error error; unsigned char data[256]; } answer;
 	int ends[2], outcome;
 	pid_t child;
 	ssize_t got;
 
 	fflush(NULL);
-	if (pipe(ends) != 0)
-		return REFUSE(error, MH_EFILE, "no pipe: %s",
-				strerror(errno));
+	if (size > sizeof answer.data || pipe(ends) != 0)
+		return REFUSE(error, MH_EFILE, "no pipe for %zu bytes: %s",
+				size, strerror(errno));
 	child = fork();
 	if (child == 0) {
-		/* measure in the child and exit */
+		/* work in the child and exit */
 		close(ends[0]);
 		alarm(60);                              /* no measurement is for ever */
 		memset(&answer, 0, sizeof answer);
-		answer.error.status = run_once(pass, B, T, C, H, &answer.usage,
-				&answer.error);
+		answer.error.status = work(data, &answer.error);
+		memcpy(answer.data, data, size);
 		got = write(ends[1], &answer, sizeof answer);
 		_exit(got == (ssize_t)sizeof answer ? 0 : 1);
 	}
@@ -141,8 +155,20 @@ enum status storage_measure(storage_pass *pass, size_t B, size_t T,
 	if (answer.error.status)
 		return REFUSE(error, answer.error.status, "%s",
 				answer.error.message);
-	*usage = answer.usage;
+	memcpy(data, answer.data, size);
 	return MH_OK;
+}
+
+enum status storage_measure(storage_pass *pass, size_t B, size_t T,
+		size_t C, size_t H, struct usage *usage, struct error *error)
+{
+	struct run run = { .pass = pass, .B = B, .T = T, .C = C, .H = H };
+	enum status status = storage_apart(run_once, &run, sizeof run,
+			error);
+
+	if (!status)
+		*usage = run.usage;
+	return status;
 }
 
 struct point sweep_point(size_t i)

@@ -48,6 +48,17 @@ enum status storage_packed(const struct layer *layer, struct tensor x,
 enum status storage_measure(storage_pass *pass, size_t B, size_t T,
 		size_t C, size_t H, struct usage *usage, struct error *error);
 
+/* What a process of its own can do; what it finds, it leaves in
+ * data. */
+typedef enum status lonely_work(void *data, struct error *error);
+
+/* Let a new process work on a copy of data, which has so many bytes, at
+ * most 256, and bring back what it leaves there. Returns what the work
+ * returns, or MH_EFILE if the process cannot be made, dies, or takes
+ * more than a minute. */
+enum status storage_apart(lonely_work *work, void *data, size_t size,
+		struct error *error);
+
 /* One point of the sweep. */
 struct point {
 	size_t T, H;

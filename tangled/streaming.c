@@ -285,7 +285,8 @@ enum status streaming_forward(const struct kernel *kernel,
 			start_with_bias(layer->out_bias.value, output);
 		}
 		team_multiply(team, rows, tensor_swap(stacked, 0, 1), biased, qkv);
-		team_attend(team, layer, result, (struct tensor){ NULL }, causal);
+		team_attend(team, layer, result, (struct tensor){ .data = NULL },
+				causal);
 		team_multiply(team, concat, tensor_swap(layer->out_proj.value, 0, 1),
 				biased, output);
 	}

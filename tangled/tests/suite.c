@@ -34,6 +34,8 @@ static const struct {
 
 	{ "57 tiles", streaming_suite },
 
+	{ "60 speed", speed_suite },
+
 	{ "70 thoughts", thoughts_suite },
 
 	{ "90 record", record_suite },

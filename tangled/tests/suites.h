@@ -42,6 +42,8 @@ void online_suite(Suite *suite);
 
 void streaming_suite(Suite *suite);
 
+void speed_suite(Suite *suite);
+
 void thoughts_suite(Suite *suite);
 
 void record_suite(Suite *suite);
