@@ -9,7 +9,7 @@
 #include "bare.h"
 #include "blas.h"
 #include "gradient.h"
-#include "online.h"
+#include "streaming.h"
 #include "speed.h"
 
 /* private types of speed */
@@ -269,6 +269,19 @@ static enum status time_online_back(struct timed *t,
 			t->dy, t->dx, &t->scratch, error);
 }
 
+static enum status time_streaming(struct timed *t, struct error *error)
+{
+	return layer_forward_streaming(t->layer, t->x, true, &t->streamed,
+			&t->scratch, error);
+}
+
+static enum status time_streaming_back(struct timed *t,
+		struct error *error)
+{
+	return layer_backward_streaming(t->layer, t->x, true, &t->streamed,
+			t->dy, t->dx, &t->scratch, error);
+}
+
 /* more ways to calculate the layer */
 static enum status take_part(struct timed *t, int rank,
 		const size_t shape[], real **data, struct error *error)
@@ -329,6 +342,8 @@ static const struct path paths[] = {
 	  time_packed_back },
 	{ "online", { 9, 3, 0 }, take_streamed, time_online,
 	  time_online_back },
+	{ "streaming", { 10, 0, 0 }, take_streamed, time_streaming,
+	  time_streaming_back },
 	/* more paths to time */
 	{ "bare", { 10, 0, 0.5 }, take_bare, time_bare, time_bare_back },
 };

@@ -44,10 +44,12 @@ START_TEST(bytes_are_counted_as_by_hand)
 	double loop = 9 * 24 + 3 * 48 + 6 * 36 + 4 * 16;
 	double packed = 13 * 24 + 13 * 18 + 4 * 16;
 	double online = 9 * 24 + 3 * 48 + 4 * 16;
+	double streaming = 10 * 24 + 4 * 16;
 
 	ck_assert_double_eq(speed_bytes("loop", shape), 4 * loop);
 	ck_assert_double_eq(speed_bytes("packed", shape), 4 * packed);
 	ck_assert_double_eq(speed_bytes("online", shape), 4 * online);
+	ck_assert_double_eq(speed_bytes("streaming", shape), 4 * streaming);
 	ck_assert(isnan(speed_bytes("nonsense", shape)));
 	for (size_t i = 0; speed_path(i); i++)
 		ck_assert(speed_bytes(speed_path(i), shape) > 4 * 16);
