@@ -32,7 +32,7 @@ do for [i=1:4] {
 			print sprintf("%g %g %d", x, y, i)
 			if (first == 0) {
 				first = k; present = present.sprintf(" %d", i)
-				set label word(names, i).sprintf(", $T=%d$", 2**k) at x,y center offset 0,(i == 2 ? 0.9 : -0.9) tc rgb shade(i)
+				set label word(names, i).sprintf(", $T=%d$", 2**k) at x,y center offset 0,(i == 2 || i == 3 ? 0.9 : -0.9) tc rgb shade(i)
 			}
 			last = k; lastx = x; lasty = y
 		}

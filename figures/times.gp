@@ -28,7 +28,7 @@ do for [i=1:5] {
 	print ""; print ""
 	if (lasty == lasty) {
 		present = present.sprintf(" %d", i)
-		set label word(titles, i) at lastx*1.15,lasty left offset 0,(i == 5 ? 0.35 : i == 4 ? -0.35 : 0) tc rgb shade(i)
+		set label word(titles, i) at lastx*1.15,lasty left offset 0,(i == 5 || i == 1 ? 0.4 : i == 4 || i == 3 ? -0.4 : 0) tc rgb shade(i)
 	}
 }
 unset print
