@@ -36,7 +36,13 @@ static const real powers[] = {
 };
 
 /* A tile of attention: so many rows by so many columns. */
-enum { QUERIES = 48, KEYS = 64, SLACK = 3 };
+enum {
+	/* sizes of a tile of attention */
+	QUERIES = 96,                   /* rows; a multiple of TILE_ROWS */
+	KEYS = 64,                      /* columns; a multiple of LANES */
+	/* how far a reference is above the largest score */
+	SLACK = 3
+};
 
 /* Of the keys of a tile, row i sees the first first + i * step. */
 struct sight {
@@ -371,15 +377,17 @@ static bool weigh(size_t rows, size_t columns, const real *scores,
 	vector sum[TILE_ROWS];
 
 	for (size_t i = 0; i < rows; i++) {
-		sum[i] = (vector){ 0 };
+		vector row = { 0 };
+
 		for (size_t j = 0; j < columns; j += LANES) {
 			vector t = load(scores + i * KEYS + j) - maximum[i];
 			vector w = exponentials(t);
 
 			below &= (vector_bits)t;
-			sum[i] += w;
+			row += w;
 			store(weights + i * KEYS + j, w);
 		}
+		sum[i] = row;
 	}
 	if (!sure && any(below >= 0))
 		return false;

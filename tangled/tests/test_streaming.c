@@ -133,7 +133,7 @@ START_TEST(a_weight_is_an_exponential_to_its_last_bits)
 }
 END_TEST
 
-/* Around the sizes of a tile: 48 queries, 64 keys. */
+/* Around the sizes of a tile: 96 queries, 64 keys, and groups of 6. */
 static const size_t edges[] = { 1, 2, 5, 6, 7, 47, 48, 49, 63, 64, 65,
 		95, 96, 97, 127, 128, 129, 191, 192, 193 };
 /* Head widths around those of a vector and of a tile. */
