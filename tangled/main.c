@@ -356,6 +356,8 @@ static int run_command(const struct options *options)
 	if (options->path && !run_path_find(options->path, &request.path))
 		return misuse("run: --path wants one of loop|packed"
 				/* names of more paths */
+				"|online"
+
 				"|streaming"
 				", got '%s'", options->path);
 	if (!request.output || !*request.output)
@@ -473,6 +475,8 @@ static const struct command commands[] = {
 	{ "run", "LAYER INPUTS -o FILE --heads H [--prefix P]"
 	  " [--path loop|packed"
 	  /* names of more paths */
+	  "|online"
+
 	  "|streaming"
 	  "] [--no-causal] [--backward]",
 	  "run a PyTorch layer, saved as safetensors, on inputs from a file",

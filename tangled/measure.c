@@ -29,6 +29,8 @@
 #include "online.h"
 #include "run.h"
 
+#include "streaming.h"
+
 #include "thoughts.h"
 
 /* measurements */
@@ -863,11 +865,11 @@ static enum status measure_online(struct record *record, size_t h,
 	return MH_OK;
 }
 
-/* How far the streaming path is from PyTorch. */
+/* How far a path that stores no square is from PyTorch. */
 static enum status measure_streaming(struct record *record,
+		const char *name, const struct streaming *path,
 		struct error *error)
 {
-	const struct streaming streaming = RUN_STREAMS;
 	struct reference r;
 	struct streamed made;
 	struct tensor dx;
@@ -878,20 +880,20 @@ static enum status measure_streaming(struct record *record,
 	if (!status)
 		status = workspace_take(&r.room, 3, r.x.shape, &dx, error);
 	if (!status)
-		status = streaming.forward(r.layer, r.x, true, &made, &r.room,
+		status = path->forward(r.layer, r.x, true, &made, &r.room,
 				error);
 	if (!status)
-		status = streaming.backward(r.layer, r.x, true, &made, r.dy,
-				dx, &r.room, error);
+		status = path->backward(r.layer, r.x, true, &made, r.dy, dx,
+				&r.room, error);
 	if (!status) {
-		/* record how far the streaming path is from PyTorch */
+		/* record how far the path is from PyTorch */
 		real slopes = larger(tensor_distance(dx, r.dx), larger(
 				tensor_distance(r.layer->in_proj.gradient, r.din_proj),
 				tensor_distance(r.layer->out_proj.gradient, r.dout_proj)));
 
 		RECORD(record, NOISE, "1", tensor_distance(made.output,
-				r.answer.output), "referee.streaming.output");
-		RECORD(record, NOISE, "1", slopes, "referee.streaming.slopes");
+				r.answer.output), "referee.%s.output", name);
+		RECORD(record, NOISE, "1", slopes, "referee.%s.slopes", name);
 	}
 	reference_free(&r);
 	return status;
@@ -970,7 +972,13 @@ enum status measure(struct record *record, struct error *error)
 	for (size_t h = 0; h < FIXTURE_H && !status; h++)
 		status = measure_online(record, h, error);
 	if (!status)
-		status = measure_streaming(record, error);
+		status = measure_streaming(record, "online", &(struct streaming){
+				layer_forward_online, layer_backward_online }, error);
+
+	if (!status)
+		status = measure_streaming(record, "streaming",
+				&(struct streaming){ layer_forward_streaming,
+				layer_backward_streaming }, error);
 
 	if (!status)
 		status = measure_thoughts(record, error);

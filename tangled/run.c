@@ -178,28 +178,56 @@ static enum status packed_back(struct job *job, bool causal,
 }
 
 /* private functions of more paths */
-static const struct streaming streaming = RUN_STREAMS;
-
-static enum status streaming_forth(struct job *job, bool causal,
-		struct error *error)
+static enum status stream_forth(struct job *job, bool causal,
+		const struct streaming *path, struct error *error)
 {
 	struct streamed *made = &job->streamed;
 	enum status status = streamed_take(job->layer, job->x, made,
 			&job->room, error);
 
 	if (!status)
-		status = streaming.forward(job->layer, job->x, causal, made,
+		status = path->forward(job->layer, job->x, causal, made,
 				&job->room, error);
 	job->result = (struct forward){ .output = made->output,
 			.concat = made->concat };
 	return status;
 }
 
+static enum status stream_back(struct job *job, bool causal,
+		const struct streaming *path, struct error *error)
+{
+	return path->backward(job->layer, job->x, causal, &job->streamed,
+			job->dy, job->dx, &job->room, error);
+}
+
+static const struct streaming run_online = { layer_forward_online,
+		layer_backward_online };
+
+static enum status online_forth(struct job *job, bool causal,
+		struct error *error)
+{
+	return stream_forth(job, causal, &run_online, error);
+}
+
+static enum status online_back(struct job *job, bool causal,
+		struct error *error)
+{
+	return stream_back(job, causal, &run_online, error);
+}
+
+static const struct streaming run_streaming = { layer_forward_streaming,
+		layer_backward_streaming };
+
+static enum status streaming_forth(struct job *job, bool causal,
+		struct error *error)
+{
+	return stream_forth(job, causal, &run_streaming, error);
+}
+
 static enum status streaming_back(struct job *job, bool causal,
 		struct error *error)
 {
-	return streaming.backward(job->layer, job->x, causal,
-			&job->streamed, job->dy, job->dx, &job->room, error);
+	return stream_back(job, causal, &run_streaming, error);
 }
 static const struct {
 	const char *name;
@@ -209,6 +237,8 @@ static const struct {
 	[RUN_LOOP] = { "loop", loop_forth, loop_back },
 	[RUN_PACKED] = { "packed", packed_forth, packed_back },
 	/* ways of more paths */
+	[RUN_ONLINE] = { "online", online_forth, online_back },
+
 	[RUN_STREAMING] = { "streaming", streaming_forth, streaming_back },
 };
 

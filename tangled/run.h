@@ -9,22 +9,17 @@
 /* includes of run.h */
 #include "online.h"
 
+#include "streaming.h"
+
 /* The paths on which a layer can be run. */
 enum run_path {
 	RUN_LOOP, RUN_PACKED,
 	/* more paths of a run */
+	RUN_ONLINE,
+
 	RUN_STREAMING,
 	RUN_PATHS
 };
-/* how more paths run */
-/* What the streaming path calls, forth and back. */
-/* say what streams faster */
-#include "streaming.h"
-#define RUN_STREAMS { layer_forward_streaming, \
-		layer_backward_streaming }
-#ifndef RUN_STREAMS
-#define RUN_STREAMS { layer_forward_online, layer_backward_online }
-#endif
 
 struct run_request {
 	const char *layer, *inputs, *output;    /* files */

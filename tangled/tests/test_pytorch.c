@@ -156,15 +156,19 @@ static void trial_run(struct trial *t, enum run_path path)
 				t->dy, t->dx, &t->room, NULL));
 		break;
 	/* run a case on more paths */
-	case RUN_STREAMING: {
-		const struct streaming streaming = RUN_STREAMS;
-
-		ck_ok(streaming.forward(t->layer, t->x, t->causal, &t->streamed,
+	case RUN_ONLINE:
+		ck_ok(layer_forward_online(t->layer, t->x, t->causal, &t->streamed,
 				&t->room, NULL));
-		ck_ok(streaming.backward(t->layer, t->x, t->causal, &t->streamed,
+		ck_ok(layer_backward_online(t->layer, t->x, t->causal, &t->streamed,
 				t->dy, t->dx, &t->room, NULL));
 		break;
-	}
+
+	case RUN_STREAMING:
+		ck_ok(layer_forward_streaming(t->layer, t->x, t->causal,
+				&t->streamed, &t->room, NULL));
+		ck_ok(layer_backward_streaming(t->layer, t->x, t->causal,
+				&t->streamed, t->dy, t->dx, &t->room, NULL));
+		break;
 	case RUN_PATHS:
 		ck_abort();
 	}
