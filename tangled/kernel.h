@@ -39,8 +39,10 @@ struct strip {
 	real *maximum, *sum;            /* (T) */
 };
 
-/* The loops of one kind of processor. Both need room, for as many
- * numbers as kernel_room says. */
+/* The loops of one kind of processor. The room of a product holds
+ * KERNEL_DEPTH rows of KERNEL_ROWS and one panel; that of a strip of
+ * length T holds T + KERNEL_TILES rows of 4 d + KERNEL_ALIGN, where d
+ * is padded to KERNEL_ALIGN. It begins at a multiple of 64 bytes. */
 struct kernel {
 	const char *name;
 	size_t panel;           /* columns that are multiplied together */
@@ -52,7 +54,8 @@ struct kernel {
 enum {
 	KERNEL_ALIGN = 16,      /* numbers in the longest vector */
 	KERNEL_DEPTH = 768,     /* of a product that is done in one go */
-	KERNEL_ROWS = 240       /* of a transposed a, laid out at a time */
+	KERNEL_ROWS = 240,      /* of a transposed a, laid out at a time */
+	KERNEL_TILES = 320      /* rows that the tiles of a strip take */
 };
 
 /* prototypes of kernel */

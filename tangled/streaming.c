@@ -156,7 +156,8 @@ static enum status team_gather(struct team *team,
 	const size_t width = (d + KERNEL_ALIGN - 1) / KERNEL_ALIGN *
 			KERNEL_ALIGN;
 	const size_t product = KERNEL_DEPTH * (kernel->panel + KERNEL_ROWS);
-	size_t rows = x.shape[1] + 320, row = 4 * width + 16;
+	size_t rows = x.shape[1] + KERNEL_TILES;
+	size_t row = 4 * width + KERNEL_ALIGN;
 	double tokens = (double)x.shape[0] * (double)x.shape[1];
 
 	team->kernel = kernel;

@@ -6,10 +6,24 @@
 #include "online.h"
 
 /* prototypes of streaming */
-/* doc */
+/* What layer_forward_online computes, within rounding, on tiles and
+ * over all threads that OpenMP allows. All parts of result are
+ * contiguous, and overlap neither x nor each other. A row depends on
+ * what it sees and on nothing else, and no number depends on how many
+ * threads there are, to the last bit. Layers of width up to 8 run on
+ * plain loops. After a first call of the same size nothing is
+ * allocated. B or T may be 0. MH_ESHAPE if shapes or strides do not fit
+ * or a slot is empty, MH_EMEMORY if the workspace cannot grow: then
+ * nothing has been written. Dao et al. 2022, algorithm 1; Dao 2023,
+ * section 3.1. */
 enum status layer_forward_streaming(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *result,
 		struct workspace *workspace, struct error *error);
+
+/* Back through it, as layer_backward_online; seen may be what either
+ * path has left. dx is contiguous, too. If MH_EMEMORY is returned,
+ * nothing has been written, and nothing added to a gradient. Dao et al.
+ * 2022, appendix B.2. */
 enum status layer_backward_streaming(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *seen,
 		struct tensor dy, struct tensor dx,
