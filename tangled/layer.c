@@ -31,6 +31,24 @@ static enum status check_contiguous(const struct forward *result,
 	return MH_OK;
 }
 
+/* Make weights of the scores (T,T) that were divided by nothing yet. */
+static void weigh_scores(struct tensor scores, size_t width,
+		bool causal)
+{
+	const size_t length = scores.shape[1];
+
+	for (size_t i = 0; i < scores.shape[0]; i++) {
+		size_t visible = attention_visible(i, length, causal);
+		struct tensor row = tensor_narrow(scores, 0, i, 1);
+		struct tensor seen = tensor_narrow(row, 1, 0, visible);
+
+		attention_scale(seen, width);
+		softmax_rows(seen);
+		tensor_fill(tensor_narrow(row, 1, visible, length - visible),
+				0 * AT(seen, 0, 0));
+	}
+}
+
 /* One head of one example by BLAS: q, k, v (T,d), weights (T,T), out
  * (T,d). */
 static enum status attend(struct tensor q, struct tensor k,
@@ -42,10 +60,7 @@ static enum status attend(struct tensor q, struct tensor k,
 
 	if (status)
 		return status;
-	attention_scale(weights, q.shape[1]);
-	if (causal)
-		attention_mask(weights);
-	softmax_rows(weights);
+	weigh_scores(weights, q.shape[1], causal);
 	if (tensor_finite(v))
 		return blas_product(weights, v, out, error);
 	attention_mix(weights, v, causal, out);

@@ -239,13 +239,13 @@ real random_uniform(struct random *random, real low, real high)
 
 void tensor_fill(struct tensor t, real value)
 {
-	size_t index[TENSOR_AXES] = { 0 };
-
-	if (tensor_is_empty(t))
-		return;
-	do
-		*tensor_at(&t, index) = value;
-	while (tensor_next(&t, index));
+	if (t.rank == 0)
+		*t.data = value;
+	for (size_t i = 0; t.rank > 0 && i < t.shape[0]; i++)
+		if (t.rank > 1)
+			tensor_fill(tensor_slice(t, 0, i), value);
+		else
+			AT(t, i) = value;
 }
 
 void tensor_randomize(struct tensor t, struct random *random,
@@ -303,14 +303,12 @@ enum status tensor_split(struct tensor t, int axis, size_t parts,
 
 bool tensor_finite(struct tensor t)
 {
-	size_t index[TENSOR_AXES] = { 0 };
-
-	if (tensor_is_empty(t))
-		return true;
-	do
-		if (!isfinite(*tensor_at(&t, index)))
+	if (t.rank == 0)
+		return isfinite(*t.data);
+	for (size_t i = 0; i < t.shape[0]; i++)
+		if (t.rank > 1 ? !tensor_finite(tensor_slice(t, 0, i)) :
+				!isfinite(AT(t, i)))
 			return false;
-	while (tensor_next(&t, index));
 	return true;
 }
 

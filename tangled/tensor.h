@@ -19,16 +19,18 @@ struct tensor {
 };
 
 /* prototypes of tensor */
-/* The address of the element at index[0], ..., index[rank - 1]. Whether
- * these lie within the shape is the caller's business. */
+/* The address of the element at index[0], ..., index[rank - 1]; further
+ * indices are zero. Whether they lie within the shape is the caller's
+ * business. */
 static inline real *tensor_at(const struct tensor *t,
-		const size_t index[])
+		const size_t index[TENSOR_AXES])
 {
-	real *element = t->data;
+	const ptrdiff_t *step = t->stride;
 
-	for (int axis = 0; axis < t->rank; axis++)
-		element += (ptrdiff_t)index[axis] * t->stride[axis];
-	return element;
+	return t->data + (ptrdiff_t)index[0] * step[0] +
+			(ptrdiff_t)index[1] * step[1] +
+			(ptrdiff_t)index[2] * step[2] +
+			(ptrdiff_t)index[3] * step[3];
 }
 
 /* An element as a variable: AT(t, i, j) of a tensor of rank two. */
