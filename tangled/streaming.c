@@ -1,4 +1,8 @@
 /* streaming.c: made from chapters/57-tiles.nw; edit it there. */
+#define _DEFAULT_SOURCE 1       /* before any header: sched_yield */
+
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #ifdef _OPENMP
@@ -9,11 +13,19 @@
 #include "streaming.h"
 
 /* private functions of streaming */
+/* What the threads of a team share. */
+struct team_state {
+	atomic_size_t next;             /* part of the step */
+	atomic_size_t done;             /* threads without another part */
+	atomic_size_t step;
+};
+
 /* Who does the work, and the room that each of them has. */
 struct team {
 	const struct kernel *kernel;
 	int threads;
 	struct tensor room;             /* (threads, rows, numbers) */
+	struct team_state *state;
 };
 
 /* The room of the thread that asks. */
@@ -39,20 +51,60 @@ static int team_size(double products)
 	return 1;
 }
 
-/* Run the parts of a job, numbered from 0, in any order. */
+/* Wait until the whole team has come here. */
+static void team_wait(struct team team)
+{
+	struct team_state *state = team.state;
+	const size_t step = atomic_load(&state->step);
+
+	if (atomic_fetch_add(&state->done, 1) ==
+			(size_t)team.threads - 1) {
+		atomic_store(&state->done, 0);
+		atomic_store(&state->next, 0);
+		atomic_store(&state->step, step + 1);
+		return;
+	}
+	for (size_t tries = 0; atomic_load(&state->step) == step; tries++)
+		if (tries % 4096 == 4095)
+			sched_yield();
+}
+
+/* One step of the whole team: run the parts of a job, numbered from 0,
+ * in any order. Every thread calls this. */
 static void team_run(struct team team, size_t parts, const void *job,
 		void (*run)(struct team team, const void *job, size_t part))
 {
-	const int threads = team.threads;
-
-	if (threads == 1) {
+	if (team.threads == 1) {
 		for (size_t i = 0; i < parts; i++)
 			run(team, job, i);
 		return;
 	}
-	#pragma omp parallel for schedule(dynamic) num_threads(threads)
-	for (size_t i = 0; i < parts; i++)
+	for (size_t i;
+			(i = atomic_fetch_add(&team.state->next, 1)) < parts;)
 		run(team, job, i);
+	team_wait(team);
+}
+
+/* Let every thread of the team take all steps of a pass. */
+static void team_pass(struct team team, const void *pass,
+		void (*steps)(struct team team, const void *pass))
+{
+	struct team_state state = { 0 };
+
+	team.state = &state;
+	if (team.threads == 1) {
+		steps(team, pass);
+		return;
+	}
+#ifdef _OPENMP
+	#pragma omp parallel num_threads(team.threads)
+	{
+		struct team ours = team;
+
+		ours.threads = omp_get_num_threads();
+		steps(ours, pass);
+	}
+#endif
 }
 
 static struct grid grid_from(struct tensor t)
@@ -213,6 +265,47 @@ static const struct kernel *kernel_for(const struct layer *layer)
 	return layer->width <= SMALL ? kernel_small() : kernel_nth(0);
 }
 
+/* What a pass works on: x and dy, or their gradients, as rows. */
+struct pass {
+	const struct layer *layer;
+	const struct streamed *r;
+	bool causal;
+	struct tensor stacked, dweight;         /* (3C,C) */
+	struct tensor biases, dbias;            /* (3C), or no data */
+	struct tensor rows, drows, dinput;      /* x, dy, dx: (B T, C) */
+	struct tensor qkv;                      /* (B T, 3C) */
+	struct tensor concat, output, dzs;      /* (B T, C) */
+	struct tensor dz;                       /* (B,T,C) */
+};
+
+static void forward_steps(struct team team, const void *pass)
+{
+	const struct pass *p = pass;
+	const struct tensor mix = p->layer->out_proj.value;
+	const bool biased = p->layer->bias_memory != NULL;
+
+	team_multiply(team, p->rows, tensor_swap(p->stacked, 0, 1), biased,
+			p->qkv);
+	team_attend(team, p->layer, p->r, (struct tensor){ .data = NULL },
+			p->causal);
+	team_multiply(team, p->concat, tensor_swap(mix, 0, 1), biased,
+			p->output);
+}
+
+static void backward_steps(struct team team, const void *pass)
+{
+	const struct pass *p = pass;
+	const struct parameter *mix = &p->layer->out_proj;
+
+	team_multiply(team, p->drows, mix->value, false, p->dzs);
+	team_multiply(team, tensor_swap(p->drows, 0, 1), p->concat, true,
+			mix->gradient);
+	team_attend(team, p->layer, p->r, p->dz, p->causal);
+	team_multiply(team, p->qkv, p->stacked, false, p->dinput);
+	team_multiply(team, tensor_swap(p->qkv, 0, 1), p->rows, true,
+			p->dweight);
+}
+
 /* functions of streaming */
 const struct kernel *kernel_nth(size_t n)
 {
@@ -256,7 +349,7 @@ enum status streaming_forward(const struct kernel *kernel,
 		struct error *error)
 {
 	struct workspace_mark mark = workspace_mark(workspace);
-	struct tensor stacked, biases, rows, qkv, concat, output;
+	struct pass p = { .layer = layer, .r = result, .causal = causal };
 	struct team team;
 	enum status status = check_streamed(layer, x, result, "output",
 			error);
@@ -264,33 +357,25 @@ enum status streaming_forward(const struct kernel *kernel,
 	if (status || tensor_is_empty(x))
 		return status;
 	/* borrow what the way forth needs */
-	status = layer_stack(layer, &stacked, workspace, error);
+	status = layer_stack(layer, &p.stacked, workspace, error);
 	if (!status)
-		status = layer_stack_biases(layer, &biases, workspace, error);
+		status = layer_stack_biases(layer, &p.biases, workspace, error);
 	if (!status)
-		status = layer_rows(x, &rows, workspace, error);
+		status = layer_rows(x, &p.rows, workspace, error);
 	if (!status)
 		status = team_gather(&team, kernel, layer, x, workspace, error);
 	if (!status)
-		status = tensor_merge(result->qkv, 0, &qkv, error);
+		status = tensor_merge(result->qkv, 0, &p.qkv, error);
 	if (!status)
-		status = tensor_merge(result->concat, 0, &concat, error);
+		status = tensor_merge(result->concat, 0, &p.concat, error);
 	if (!status)
-		status = tensor_merge(result->output, 0, &output, error);
-	if (!status) {
-		/* project, attend, and project again */
-		const bool biased = layer->bias_memory != NULL;
-
-		if (biased) {
-			start_with_bias(biases, qkv);
-			start_with_bias(layer->out_bias.value, output);
-		}
-		team_multiply(team, rows, tensor_swap(stacked, 0, 1), biased, qkv);
-		team_attend(team, layer, result, (struct tensor){ .data = NULL },
-				causal);
-		team_multiply(team, concat, tensor_swap(layer->out_proj.value, 0, 1),
-				biased, output);
+		status = tensor_merge(result->output, 0, &p.output, error);
+	if (!status && p.biases.data) {
+		start_with_bias(p.biases, p.qkv);
+		start_with_bias(layer->out_bias.value, p.output);
 	}
+	if (!status)
+		team_pass(team, &p, forward_steps);
 	workspace_release(workspace, mark);
 	return status;
 }
@@ -302,8 +387,10 @@ enum status streaming_backward(const struct kernel *kernel,
 		struct error *error)
 {
 	struct workspace_mark mark = workspace_mark(workspace);
-	struct tensor stacked, dweight, dbias, rows, drows, dz, dzs, qkv,
-			concat, dinput;
+	const bool own = layer_runs_its_own(layer);
+	struct pass p = { .layer = layer, .r = seen, .causal = causal,
+			.dweight = layer->in_proj.gradient,
+			.dbias = layer->in_bias.gradient };
 	struct streamed written = *seen;
 	struct team team;
 	enum status status;
@@ -315,50 +402,41 @@ enum status streaming_backward(const struct kernel *kernel,
 	if (status || tensor_is_empty(x))
 		return status;
 	/* borrow what the way back needs */
-	const bool own = layer_runs_its_own(layer);
-
-	dweight = layer->in_proj.gradient;
-	dbias = layer->in_bias.gradient;
-	status = layer_stack(layer, &stacked, workspace, error);
+	status = layer_stack(layer, &p.stacked, workspace, error);
 	if (!status && !own)
-		status = workspace_take(workspace, 2, dweight.shape, &dweight,
+		status = workspace_take(workspace, 2, p.dweight.shape, &p.dweight,
 				error);
-	if (!status && !own && dbias.data)
-		status = workspace_take(workspace, 1, dbias.shape, &dbias, error);
+	if (!status && !own && p.dbias.data)
+		status = workspace_take(workspace, 1, p.dbias.shape, &p.dbias,
+				error);
 	if (!status)
-		status = layer_rows(x, &rows, workspace, error);
+		status = layer_rows(x, &p.rows, workspace, error);
 	if (!status)
-		status = layer_rows(dy, &drows, workspace, error);
+		status = layer_rows(dy, &p.drows, workspace, error);
 	if (!status)
-		status = workspace_take(workspace, 3, x.shape, &dz, error);
+		status = workspace_take(workspace, 3, x.shape, &p.dz, error);
 	if (!status)
 		status = team_gather(&team, kernel, layer, x, workspace, error);
 
 	if (!status)
-		status = tensor_merge(dz, 0, &dzs, error);
+		status = tensor_merge(p.dz, 0, &p.dzs, error);
 	if (!status)
-		status = tensor_merge(seen->qkv, 0, &qkv, error);
+		status = tensor_merge(seen->qkv, 0, &p.qkv, error);
 	if (!status)
-		status = tensor_merge(seen->concat, 0, &concat, error);
+		status = tensor_merge(seen->concat, 0, &p.concat, error);
 	if (!status)
-		status = tensor_merge(dx, 0, &dinput, error);
+		status = tensor_merge(dx, 0, &p.dinput, error);
 	if (!status) {
-		/* go back through all three steps */
-		team_multiply(team, drows, layer->out_proj.value, false, dzs);
-		team_multiply(team, tensor_swap(drows, 0, 1), concat, true,
-				layer->out_proj.gradient);
-		add_to_bias(drows, layer->out_bias.gradient);
-		team_attend(team, layer, seen, dz, causal);
-		team_multiply(team, qkv, stacked, false, dinput);
-		if (!own) {
-			tensor_fill(dweight, 0);
-			if (dbias.data)
-				tensor_fill(dbias, 0);
-		}
-		team_multiply(team, tensor_swap(qkv, 0, 1), rows, true, dweight);
-		add_to_bias(qkv, dbias);
+		/* go back, and add up what is not a product */
 		if (!own)
-			gradient_hand_out(layer, dweight, dbias);
+			tensor_fill(p.dweight, 0);
+		if (!own && p.dbias.data)
+			tensor_fill(p.dbias, 0);
+		team_pass(team, &p, backward_steps);
+		add_to_bias(p.drows, layer->out_bias.gradient);
+		add_to_bias(p.qkv, p.dbias);
+		if (!own)
+			gradient_hand_out(layer, p.dweight, p.dbias);
 	}
 	workspace_release(workspace, mark);
 	return status;
