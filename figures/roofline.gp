@@ -32,7 +32,7 @@ do for [i=1:4] {
 			print sprintf("%g %g %d", x, y, i)
 			if (first == 0) {
 				first = k; present = present.sprintf(" %d", i)
-				set label word(names, i).sprintf(", $T=%d$", 2**k) at x,y center offset 0,(i == 2 || i == 3 ? 0.9 : -0.9) tc rgb shade(i)
+				set label word(names, i).sprintf(", $T=%d$", 2**k) at x,y center offset (i == 4 ? 3 : 0),(i == 2 || i == 3 ? 0.9 : i == 4 ? -1.9 : -0.9) tc rgb shade(i)
 			}
 			last = k; lastx = x; lasty = y
 		}
@@ -41,8 +41,8 @@ do for [i=1:4] {
 	print ""; print ""
 }
 unset print
-set label sprintf("multiply and add, %.0f", peak) at 1900,peak*1.25 right tc rgb ink
-set label sprintf("product of large matrices, %.0f", gemm) at 1900,gemm*0.78 right tc rgb 0x707070
+set label sprintf("multiply and add, %.0f", peak) at 1900,peak*2 right tc rgb ink
+set label sprintf("dotted: product of large matrices, %.0f", gemm) at 1900,peak*1.3 right tc rgb 0x707070
 set label sprintf("memory, %.0f GB/s", memory) at 3.4,3.4*memory*1.5 center rotate by 34 tc rgb ink
 plot roof(x) with lines lw 2 lc rgb ink, \
      (x > gemm/memory ? gemm : NaN) with lines dt 3 lw 1.2 lc rgb 0x707070, \
