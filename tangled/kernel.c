@@ -171,7 +171,6 @@ static void run_tiles(size_t rows, size_t columns, struct tile t)
 	}
 }
 
-#define HALF(h) (h) * LANES / 2
 #if VECTOR_BYTES / 4 == 16 && defined MH_SINGLE
 #define ZIP(a, b, h) __builtin_shufflevector(a, b, (h) + 0, (h) + 16, \
 	(h) + 1, (h) + 17, (h) + 2, (h) + 18, (h) + 3, (h) + 19, \
@@ -327,8 +326,8 @@ INLINE vector exponentials(vector t)
 	UNROLL
 	for (size_t i = 1; i < sizeof powers / sizeof powers[0]; i++)
 		sum = sum * f + powers[i];
-	scale = (vector)(((vector_bits)shifted << FRACTION_BITS) +
-			(vector_bits)one);
+	scale = (vector)(((vector_words)shifted << FRACTION_BITS) +
+			(vector_words)one);
 	return (vector)((vector_bits)(sum * scale) & ~(t < every(LOWEST)));
 }
 
@@ -624,16 +623,13 @@ static void prepare(const struct strip *s, struct laid l)
 }
 
 /* Weigh a group of rows again, and find the slopes of its scores. */
-static void weigh_again(size_t rows, struct sight s, struct laid l,
-		size_t d, size_t row, const real *maximum, real *weights,
-		real *slopes)
+static void weigh_again(size_t rows, struct laid l, size_t d,
+		size_t row, const real *maximum, real *weights, real *slopes)
 {
 	struct tile t = { false, d, l.queries + row * l.width,
 			(ptrdiff_t)l.width, 1, l.keys, KEYS, weights, KEYS };
 
 	run_tiles(rows, KEYS, t);
-	if (s.first < KEYS)
-		hide(rows, KEYS, s, weights);
 	t.a = l.dout + row * l.width;
 	t.b = l.values;
 	t.out = slopes;
@@ -692,7 +688,7 @@ static void meet_again(const struct strip *s, struct laid l,
 		real *slopes = l.slopes + i * KEYS;
 		size_t rows = at_most(n - i, TILE_ROWS);
 
-		weigh_again(rows, sight, l, s->width, row + i, s->maximum,
+		weigh_again(rows, l, s->width, row + i, s->maximum,
 				l.weights + i * KEYS, slopes);
 		mix_rows(rows, sight, slopes, l.key_rows,
 				l.dqueries + (row + i) * l.width, l.width);

@@ -257,12 +257,16 @@ static void add_to_bias(struct tensor rows, struct tensor dbias)
 	}
 }
 
-enum { SMALL = 8 };             /* width of a layer */
+enum { SMALL = 8 };             /* width of a layer, and length */
 
-/* The kernel that is fastest for a layer on this machine. */
-static const struct kernel *kernel_for(const struct layer *layer)
+/* The kernel that is fastest on this machine for a layer and x
+ * (B,T,C). */
+static const struct kernel *kernel_for(const struct layer *layer,
+		struct tensor x)
 {
-	return layer->width <= SMALL ? kernel_small() : kernel_nth(0);
+	bool small = layer->width <= SMALL && x.shape[1] <= SMALL;
+
+	return small ? kernel_small() : kernel_nth(0);
 }
 
 /* What a pass works on: x and dy, or their gradients, as rows. */
@@ -313,7 +317,8 @@ const struct kernel *kernel_nth(size_t n)
 	size_t count = 0;
 
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx512f") &&
+	if (__builtin_cpu_supports("fma") &&
+			__builtin_cpu_supports("avx512f") &&
 			__builtin_cpu_supports("avx512dq") &&
 			__builtin_cpu_supports("avx512bw") &&
 			__builtin_cpu_supports("avx512vl"))
@@ -329,7 +334,7 @@ enum status layer_forward_streaming(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *result,
 		struct workspace *workspace, struct error *error)
 {
-	return streaming_forward(kernel_for(layer), layer, x, causal,
+	return streaming_forward(kernel_for(layer, x), layer, x, causal,
 			result, workspace, error);
 }
 
@@ -338,7 +343,7 @@ enum status layer_backward_streaming(const struct layer *layer,
 		struct tensor dy, struct tensor dx,
 		struct workspace *workspace, struct error *error)
 {
-	return streaming_backward(kernel_for(layer), layer, x, causal,
+	return streaming_backward(kernel_for(layer, x), layer, x, causal,
 			seen, dy, dx, workspace, error);
 }
 

@@ -10,8 +10,9 @@
  * over all threads that OpenMP allows. All parts of result are
  * contiguous, and overlap neither x nor each other. A row depends on
  * what it sees and on nothing else, and no number depends on how many
- * threads there are, to the last bit. Layers of width up to 8 run on
- * plain loops. After a first call of the same size nothing is
+ * threads there are, to the last bit; but up to 8 positions of a layer
+ * of width up to 8 run on plain loops, whose last bits are others.
+ * After a first call of the same size, with as many threads, nothing is
  * allocated. B or T may be 0. MH_ESHAPE if shapes or strides do not fit
  * or a slot is empty, MH_EMEMORY if the workspace cannot grow: then
  * nothing has been written. Dao et al. 2022, algorithm 1; Dao 2023,

@@ -20,15 +20,18 @@
 /* types of vector */
 #ifdef MH_SINGLE
 typedef int32_t whole;
+typedef uint32_t whole_bits;
 #else
 typedef int64_t whole;
+typedef uint64_t whole_bits;
 #endif
 
 #define VECTOR __attribute__((vector_size(VECTOR_BYTES)))
 #define ANYWHERE aligned(sizeof(real)), may_alias
 
 typedef real vector VECTOR;
-typedef whole vector_bits VECTOR;
+typedef whole vector_bits VECTOR;       /* what comparisons give */
+typedef whole_bits vector_words VECTOR; /* what may overflow */
 typedef real vector_anywhere VECTOR __attribute__((ANYWHERE));
 
 enum { LANES = VECTOR_BYTES / sizeof(real) };

@@ -1,4 +1,6 @@
 /* tests/test_streaming.c: made from chapters/57-tiles.nw; edit it there. */
+#include <string.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -195,6 +197,68 @@ START_TEST(the_number_of_threads_changes_no_bit)
 END_TEST
 #endif
 
+/* No entry is off by more than units, in epsilons of the largest. */
+static void ck_within(struct tensor got, struct tensor want,
+		double units)
+{
+	real nought = 0;
+	struct tensor zero = { &nought, want.rank, { 0 }, { 0 } };
+
+	memcpy(zero.shape, want.shape, sizeof zero.shape);
+	ck_assert(tensor_distance(got, want) <= (real)units *
+			REAL_EPSILON * tensor_distance(want, zero));
+}
+
+/* A text whose scores climb from tile to tile, fall, and climb again:
+ * the reference of every row moves, early and late. */
+static void let_scores_climb(struct stream *t)
+{
+	for (size_t b = 0; b < 2; b++)
+		for (size_t i = 0; i < t->s.input.shape[1]; i++)
+			for (size_t c = 0; c < t->s.C; c++)
+				AT(t->s.input, b, i, c) *= (real)(1 + i % 150 / 10 +
+						i % 7);
+}
+
+/* See the text from its end. */
+static void turn_back(struct tensor *x)
+{
+	x->data += (ptrdiff_t)(x->shape[1] - 1) * x->stride[1];
+	x->stride[1] = -x->stride[1];
+}
+
+START_TEST(what_was_summed_is_rescaled_when_scores_climb)
+{
+	const bool causal = _i & 1, falling = _i & 2;
+	struct stream t, plain;
+	struct streamed *want = &plain.result;
+
+	streamed_set(&t, 2, 259, 3, 5);
+	streamed_set(&plain, 2, 259, 3, 5);
+	let_scores_climb(&t);
+	let_scores_climb(&plain);
+	if (falling) {
+		turn_back(&t.s.input);
+		turn_back(&plain.s.input);
+	}
+	streamed_run(&t, causal);
+	ck_ok(layer_forward_online(plain.s.layer, plain.s.input, causal,
+			want, &plain.s.workspace, NULL));
+	ck_ok(layer_backward_online(plain.s.layer, plain.s.input, causal,
+			want, plain.out, plain.in, &plain.s.workspace, NULL));
+	/* compare where scores are large */
+	const double units = 1000 * 259;
+
+	ck_within(t.result.concat, want->concat, units);
+	ck_within(t.result.output, want->output, units);
+	ck_within(t.in, plain.in, units);
+	ck_within(t.s.layer->in_proj.gradient, plain.s.layer->in_proj.gradient,
+			units);
+	streamed_free(&t);
+	streamed_free(&plain);
+}
+END_TEST
+
 /* The two numbers of a row mean the same on both paths. */
 START_TEST(one_path_goes_forth_and_the_other_back)
 {
@@ -205,6 +269,37 @@ START_TEST(one_path_goes_forth_and_the_other_back)
 
 	streamed_use(&mixed[_i / 2], 0);
 	streamed_compare(2, 67, 3, 4, _i & 1, true);
+}
+END_TEST
+
+/* The output of the public path and that of a kernel, to the last
+ * bit? */
+static bool runs_on(const struct kernel *kernel, size_t T, size_t d)
+{
+	struct stream t, by_kernel;
+	bool same;
+
+	streamed_set(&t, 1, T, 1, d);
+	streamed_set(&by_kernel, 1, T, 1, d);
+	ck_ok(layer_forward_streaming(t.s.layer, t.s.input, true, &t.result,
+			&t.s.workspace, NULL));
+	tested = kernel;
+	streamed_forth(&by_kernel, true);
+	same = tensor_distance(t.result.output,
+			by_kernel.result.output) == 0;
+	streamed_free(&t);
+	streamed_free(&by_kernel);
+	return same;
+}
+
+START_TEST(tiny_layers_run_on_plain_loops_and_no_others)
+{
+	ck_assert(runs_on(kernel_small(), 8, 8));
+	ck_assert(!runs_on(kernel_nth(0), 8, 8));
+	ck_assert(runs_on(kernel_nth(0), 9, 8));
+	ck_assert(runs_on(kernel_nth(0), 8, 9));
+	ck_assert(!runs_on(kernel_small(), 9, 8));
+	ck_assert(!runs_on(kernel_small(), 8, 9));
 }
 END_TEST
 
@@ -241,9 +336,9 @@ START_TEST(kernels_come_fastest_first_and_plain_is_the_last)
 		n++;
 	ck_assert_ptr_eq(kernel_nth(n), kernel_plain());
 	ck_assert_ptr_null(kernel_nth(n + 1));
-	for (size_t i = 0; i < n; i++)
-		ck_assert_uint_gt(kernel_nth(i)->panel,
-				kernel_nth(i + 1)->panel);
+	for (size_t i = 1; i < n; i++)
+		ck_assert_uint_gt(kernel_nth(i - 1)->panel,
+				kernel_nth(i)->panel);
 }
 END_TEST
 
@@ -262,7 +357,7 @@ void streaming_suite(Suite *suite)
 		TCase *c = tcase_create(kernels[i].name);
 
 		tcase_add_checked_fixture(c, kernels[i].setup, NULL);
-		if (i > 0)
+		if (i == 1 || i == 2)
 			tcase_set_tags(c, "long");
 		streamed_tests(c);
 		/* tests of one kernel */
@@ -282,8 +377,12 @@ void streaming_suite(Suite *suite)
 
 		tcase_add_loop_test(c, one_path_goes_forth_and_the_other_back, 0, 4);
 		tcase_add_loop_test(c, results_must_lie_in_rows, 0, 5);
-		if (i == 0)
+		tcase_add_loop_test(c, what_was_summed_is_rescaled_when_scores_climb,
+				0, 4);
+		if (i == 0) {
 			tcase_add_test(c, kernels_come_fastest_first_and_plain_is_the_last);
+			tcase_add_test(c, tiny_layers_run_on_plain_loops_and_no_others);
+		}
 		suite_add_tcase(suite, c);
 	}
 
