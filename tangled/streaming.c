@@ -174,7 +174,7 @@ static void run_strip(struct team team, const void *job, size_t part)
 	const struct strips *all = job;
 	const struct streamed *r = all->r;
 	const size_t H = all->layer->heads, C = all->layer->width;
-	const size_t d = all->layer->head_width, T = r->output.shape[1];
+	const size_t d = all->layer->head_width, T = r->concat.shape[1];
 	const size_t b = part / H, h = part % H;
 	real *q = &AT(r->qkv, b, 0, h * d);
 	struct strip s = { T, d, all->causal, { q, 3 * C },
@@ -195,7 +195,7 @@ static void team_attend(struct team team, const struct layer *layer,
 {
 	struct strips all = { layer, r, dz, causal };
 
-	team_run(team, r->output.shape[0] * layer->heads, &all, run_strip);
+	team_run(team, r->concat.shape[0] * layer->heads, &all, run_strip);
 }
 
 /* Borrow the room that a pass over x needs. */

@@ -703,6 +703,25 @@ START_TEST(queries_keys_and_values_give_way_to_their_slopes)
 }
 END_TEST
 
+START_TEST(the_output_is_not_read_on_the_way_back)
+{
+	struct stream whole, without;
+
+	streamed_set(&whole, 2, 9, 3, 4);
+	streamed_set(&without, 2, 9, 3, 4);
+	streamed_run(&whole, _i);
+	streamed_forth(&without, _i);
+	without.result.output = (struct tensor){ .data = NULL };
+	streamed_back(&without, _i);
+	ck_alike(without.in, whole.in);
+	ck_alike(without.s.layer->in_proj.gradient,
+			whole.s.layer->in_proj.gradient);
+	ck_assert(size_of(whole.in) > 0);
+	streamed_free(&whole);
+	streamed_free(&without);
+}
+END_TEST
+
 START_TEST(too_little_memory_stops_a_streamed_pass_cleanly)
 {
 	struct stream t;
@@ -876,6 +895,7 @@ void streamed_tests(TCase *c)
 			memory_grows_with_the_length_and_not_its_square, 0, 2);
 	tcase_add_loop_test(c,
 			queries_keys_and_values_give_way_to_their_slopes, 0, 2);
+	tcase_add_loop_test(c, the_output_is_not_read_on_the_way_back, 0, 2);
 	tcase_add_test(c, too_little_memory_stops_a_streamed_pass_cleanly);
 	tcase_add_loop_test(c, results_that_do_not_fit_are_refused_by_name, 0,
 			5);
