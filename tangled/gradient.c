@@ -3,15 +3,6 @@
 #include "gradient.h"
 
 /* private functions of gradient */
-/* Add every row of rows (T,d) to bias (d), unless there is none. */
-static void add_rows(struct tensor rows, struct tensor bias)
-{
-	if (!bias.data)
-		return;
-	for (size_t t = 0; t < rows.shape[0]; t++)
-		tensor_add(tensor_slice(rows, 0, t), bias);
-}
-
 /* What gradient_head is given has the shapes of a head. */
 static enum status expect_head(struct projections p, struct tensor x,
 		struct tensor weights, struct tensor dout, struct tensor dx,
@@ -67,7 +58,7 @@ static enum status unmix_packed(const struct layer *layer,
 		status = blas_add_product(tensor_swap(dout, 0, 1), z,
 				layer->out_proj.gradient, error);
 	if (!status)
-		add_rows(dout, layer->out_bias.gradient);
+		gradient_bias(dout, layer->out_bias.gradient);
 	return status;
 }
 
@@ -192,7 +183,7 @@ static enum status unproject_packed(const struct layer *layer,
 		status = blas_add_product(tensor_swap(dproduct, 0, 1), tokens,
 				dweight, error);
 	if (!status)
-		add_rows(dproduct, dbias);
+		gradient_bias(dproduct, dbias);
 	if (!status && !own)
 		gradient_hand_out(layer, dweight, dbias);
 	return status;
@@ -213,8 +204,16 @@ enum status gradient_project(struct tensor x, struct tensor weight,
 	if (!status)
 		status = tensor_add_product(dy, weight, dx, error);
 	if (!status)
-		add_rows(dy, dbias);
+		gradient_bias(dy, dbias);
 	return status;
+}
+
+void gradient_bias(struct tensor drows, struct tensor dbias)
+{
+	if (!dbias.data)
+		return;
+	for (size_t t = 0; t < drows.shape[0]; t++)
+		tensor_add(tensor_slice(drows, 0, t), dbias);
 }
 
 void gradient_scatter(struct tensor weights, struct tensor rows,

@@ -12,6 +12,10 @@ enum status gradient_project(struct tensor x, struct tensor weight,
 		struct tensor dy, struct tensor dweight, struct tensor dbias,
 		struct tensor dx, struct error *error);
 
+/* Add every row of drows (T,d) to dbias (d), unless that has no
+ * data. */
+void gradient_bias(struct tensor drows, struct tensor dbias);
+
 /* out = weights^T rows: what each position j gets back from the
  * positions that may see it. weights (T,T), rows and out (T,d). Shapes
  * are the caller's business. */

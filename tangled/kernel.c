@@ -4,7 +4,6 @@
 
 #ifndef KERNEL
 #define KERNEL kernel_plain
-#define KERNEL_NAME "plain"
 #endif
 
 /* constants of kernel */
@@ -159,7 +158,7 @@ static void run_tiles(size_t rows, size_t columns, struct tile t)
 
 		/* run down the rows, a tile at a time */
 		for (size_t i = 0; i < rows; i += TILE_ROWS) {
-			size_t n = rows - i < TILE_ROWS ? rows - i : TILE_ROWS;
+			size_t n = at_most(rows - i, TILE_ROWS);
 
 			t.a = a + (ptrdiff_t)i * t.a_row;
 			t.out = out + i * t.out_step;
@@ -270,7 +269,7 @@ static void multiply_panel(size_t rows, size_t columns, bool add,
 	else
 		/* go by way of a tile in memory, whose padding is left out */
 		for (size_t i = 0; i < rows; i += TILE_ROWS) {
-			size_t n = rows - i < TILE_ROWS ? rows - i : TILE_ROWS;
+			size_t n = at_most(rows - i, TILE_ROWS);
 			real square[TILE_ROWS * PANEL];
 
 			t = (struct tile){ false, depth, a + i * a_step,
@@ -734,8 +733,7 @@ static void unattend_strip(const struct strip *s, real *room)
 const struct kernel *KERNEL(void)
 {
 	static const struct kernel kernel = {
-		KERNEL_NAME, PANEL, multiply_panels, attend_strip,
-		unattend_strip
+		PANEL, multiply_panels, attend_strip, unattend_strip
 	};
 
 	return &kernel;

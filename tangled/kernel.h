@@ -44,7 +44,6 @@ struct strip {
  * length T holds T + KERNEL_TILES rows of 4 d + KERNEL_ALIGN, where d
  * is padded to KERNEL_ALIGN. It begins at a multiple of 64 bytes. */
 struct kernel {
-	const char *name;
 	size_t panel;           /* columns that are multiplied together */
 	void (*multiply)(const struct product *product, real *room);
 	void (*attend)(const struct strip *strip, real *room);

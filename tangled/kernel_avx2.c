@@ -2,7 +2,6 @@
 #define TARGET "avx2,fma"
 #define VECTOR_BYTES 32
 #define KERNEL kernel_avx2
-#define KERNEL_NAME "avx2"
 /* compile the kernel for the target */
 #define PRAGMA(x) _Pragma(#x)
 #define FOR_TARGET(x) PRAGMA(x)

@@ -2,7 +2,6 @@
 #define TARGET "avx512f,avx512dq,avx512bw,avx512vl,fma"
 #define VECTOR_BYTES 64
 #define KERNEL kernel_avx512
-#define KERNEL_NAME "avx512"
 /* compile the kernel for the target */
 #define PRAGMA(x) _Pragma(#x)
 #define FOR_TARGET(x) PRAGMA(x)

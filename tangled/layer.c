@@ -110,7 +110,7 @@ static enum status merge_packed(const struct layer *layer,
 		status = tensor_merge(result->output, 0, &output, error);
 	if (!status)
 		status = blas_product(tokens, mix, output, error);
-	/* add the bias of the packed output */
+	/* add the bias of the output */
 	if (!status)
 		attention_bias(output, layer->out_bias.value);
 	return status;
@@ -382,13 +382,24 @@ struct projections head_values(const struct head *head)
 	};
 }
 
+enum status layer_mix(const struct layer *layer, struct tensor concat,
+		struct tensor output, struct error *error)
+{
+	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
+	enum status status = tensor_product(concat, mix, output, error);
+
+	/* add the bias of the output */
+	if (!status)
+		attention_bias(output, layer->out_bias.value);
+	return status;
+}
+
 enum status layer_forward_loop(const struct layer *layer,
 		struct tensor x, bool causal,
 		const struct forward *result,
 		struct workspace *workspace,
 		struct error *error)
 {
-	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
 	enum status status = check_forward(layer, x, result, error);
 
 	if (status || tensor_is_empty(x))
@@ -407,13 +418,9 @@ enum status layer_forward_loop(const struct layer *layer,
 					weights, columns, workspace, error);
 		}
 		if (!status)
-			status = tensor_product(
-				tensor_slice(result->concat, 0, b), mix,
-				tensor_slice(result->output, 0, b), error);
-		/* add the bias of the output */
-		if (!status)
-			attention_bias(tensor_slice(result->output, 0, b),
-					layer->out_bias.value);
+			status = layer_mix(layer,
+					tensor_slice(result->concat, 0, b),
+					tensor_slice(result->output, 0, b), error);
 	}
 	return status;
 }

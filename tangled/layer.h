@@ -116,6 +116,12 @@ enum status layer_forward_loop(const struct layer *layer,
 /* The numbers of a head, as its projections want them. */
 struct projections head_values(const struct head *head);
 
+/* output (T,C) = concat out_proj^T: what the heads of one example give
+ * side by side, concat (T,C), projected. Vaswani et al. 2017, section
+ * 3.2.2. MH_ESHAPE if these do not fit. */
+enum status layer_mix(const struct layer *layer, struct tensor concat,
+		struct tensor output, struct error *error);
+
 /* MH_OK if x is a (B,T,C) and every slot holds a head that fits the
  * layer; otherwise MH_ESHAPE and a sentence. */
 enum status layer_expect_input(const struct layer *layer,

@@ -247,7 +247,6 @@ enum status layer_forward_online(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *result,
 		struct workspace *workspace, struct error *error)
 {
-	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
 	enum status status = streamed_expect(layer, x, result, "output",
 			error);
 
@@ -265,13 +264,9 @@ enum status layer_forward_online(const struct layer *layer,
 				attend_online(head, causal);
 		}
 		if (!status)
-			status = tensor_product(
-				tensor_slice(result->concat, 0, b), mix,
-				tensor_slice(result->output, 0, b), error);
-		/* add the bias of the output */
-		if (!status)
-			attention_bias(tensor_slice(result->output, 0, b),
-					layer->out_bias.value);
+			status = layer_mix(layer,
+					tensor_slice(result->concat, 0, b),
+					tensor_slice(result->output, 0, b), error);
 	}
 	return status;
 }

@@ -161,43 +161,6 @@ static void team_multiply(struct team team, struct tensor a,
 			run_block);
 }
 
-/* Every head of every example, forth, or back if there is a dz. */
-struct strips {
-	const struct layer *layer;
-	const struct streamed *r;
-	struct tensor dz;               /* (B,T,C), or no data */
-	bool causal;
-};
-
-static void run_strip(struct team team, const void *job, size_t part)
-{
-	const struct strips *all = job;
-	const struct streamed *r = all->r;
-	const size_t H = all->layer->heads, C = all->layer->width;
-	const size_t d = all->layer->head_width, T = r->concat.shape[1];
-	const size_t b = part / H, h = part % H;
-	real *q = &AT(r->qkv, b, 0, h * d);
-	struct strip s = { T, d, all->causal, { q, 3 * C },
-			{ q + C, 3 * C }, { q + 2 * C, 3 * C },
-			{ &AT(r->concat, b, 0, h * d), C },
-			{ NULL, C }, &AT(r->maximum, b, h, 0),
-			&AT(r->sum, b, h, 0) };
-
-	if (all->dz.data) {
-		s.dout.data = &AT(all->dz, b, 0, h * d);
-		team.kernel->unattend(&s, team_room(team));
-	} else
-		team.kernel->attend(&s, team_room(team));
-}
-
-static void team_attend(struct team team, const struct layer *layer,
-		const struct streamed *r, struct tensor dz, bool causal)
-{
-	struct strips all = { layer, r, dz, causal };
-
-	team_run(team, r->concat.shape[0] * layer->heads, &all, run_strip);
-}
-
 /* Borrow the room that a pass over x needs. */
 static enum status team_gather(struct team *team,
 		const struct kernel *kernel, const struct layer *layer,
@@ -244,19 +207,6 @@ static void start_with_bias(struct tensor bias, struct tensor out)
 		tensor_contiguous(bias, &AT(out, i, 0));
 }
 
-/* Add to the bias's gradient what the rows say. */
-static void add_to_bias(struct tensor rows, struct tensor dbias)
-{
-	real *to = dbias.data;
-
-	for (size_t i = 0; i < rows.shape[0] && to; i++) {
-		const real *from = &AT(rows, i, 0);
-
-		for (size_t j = 0; j < rows.shape[1]; j++)
-			to[j] += from[j];
-	}
-}
-
 enum { SMALL = 8 };             /* width of a layer, and length */
 
 /* The kernel that is fastest on this machine for a layer and x
@@ -279,8 +229,35 @@ struct pass {
 	struct tensor rows, drows, dinput;      /* x, dy, dx: (B T, C) */
 	struct tensor qkv;                      /* (B T, 3C) */
 	struct tensor concat, output, dzs;      /* (B T, C) */
-	struct tensor dz;                       /* (B,T,C) */
+	struct tensor dz;                       /* (B,T,C), or no data */
 };
+
+
+static void run_strip(struct team team, const void *job, size_t part)
+{
+	const struct pass *p = job;
+	const struct streamed *r = p->r;
+	const size_t H = p->layer->heads, C = p->layer->width;
+	const size_t d = p->layer->head_width, T = r->concat.shape[1];
+	const size_t b = part / H, h = part % H;
+	real *q = &AT(r->qkv, b, 0, h * d);
+	struct strip s = { T, d, p->causal, { q, 3 * C },
+			{ q + C, 3 * C }, { q + 2 * C, 3 * C },
+			{ &AT(r->concat, b, 0, h * d), C }, { NULL, C },
+			&AT(r->maximum, b, h, 0), &AT(r->sum, b, h, 0) };
+
+	if (p->dz.data) {
+		s.dout.data = &AT(p->dz, b, 0, h * d);
+		team.kernel->unattend(&s, team_room(team));
+	} else
+		team.kernel->attend(&s, team_room(team));
+}
+
+static void team_attend(struct team team, const struct pass *p)
+{
+	team_run(team, p->r->concat.shape[0] * p->layer->heads, p,
+			run_strip);
+}
 
 static void forward_steps(struct team team, const void *pass)
 {
@@ -290,8 +267,7 @@ static void forward_steps(struct team team, const void *pass)
 
 	team_multiply(team, p->rows, tensor_swap(p->stacked, 0, 1), biased,
 			p->qkv);
-	team_attend(team, p->layer, p->r, (struct tensor){ .data = NULL },
-			p->causal);
+	team_attend(team, p);
 	team_multiply(team, p->concat, tensor_swap(mix, 0, 1), biased,
 			p->output);
 }
@@ -304,7 +280,7 @@ static void backward_steps(struct team team, const void *pass)
 	team_multiply(team, p->drows, mix->value, false, p->dzs);
 	team_multiply(team, tensor_swap(p->drows, 0, 1), p->concat, true,
 			mix->gradient);
-	team_attend(team, p->layer, p->r, p->dz, p->causal);
+	team_attend(team, p);
 	team_multiply(team, p->qkv, p->stacked, false, p->dinput);
 	team_multiply(team, tensor_swap(p->qkv, 0, 1), p->rows, true,
 			p->dweight);
@@ -438,8 +414,8 @@ enum status streaming_backward(const struct kernel *kernel,
 		if (!own && p.dbias.data)
 			tensor_fill(p.dbias, 0);
 		team_pass(team, &p, backward_steps);
-		add_to_bias(p.drows, layer->out_bias.gradient);
-		add_to_bias(p.qkv, p.dbias);
+		gradient_bias(p.drows, layer->out_bias.gradient);
+		gradient_bias(p.qkv, p.dbias);
 		if (!own)
 			gradient_hand_out(layer, p.dweight, p.dbias);
 	}

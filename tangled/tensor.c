@@ -320,11 +320,12 @@ enum status tensor_add_product(struct tensor a, struct tensor b,
 
 void tensor_add(struct tensor from, struct tensor to)
 {
-	size_t index[TENSOR_AXES] = { 0 };
-
-	if (tensor_is_empty(from))
-		return;
-	do
-		*tensor_at(&to, index) += *tensor_at(&from, index);
-	while (tensor_next(&from, index));
+	if (from.rank == 0)
+		*to.data += *from.data;
+	for (size_t i = 0; from.rank > 0 && i < from.shape[0]; i++)
+		if (from.rank > 1)
+			tensor_add(tensor_slice(from, 0, i),
+					tensor_slice(to, 0, i));
+		else
+			AT(to, i) += AT(from, i);
 }

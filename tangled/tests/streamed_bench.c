@@ -82,9 +82,7 @@ static real size_of(struct tensor t)
 	return tensor_distance(t, zero);
 }
 
-/* No entry is off by more than units, in epsilons of the largest wanted
- * one. A NaN is. */
-static void ck_close(struct tensor got, struct tensor want,
+void streamed_close(struct tensor got, struct tensor want,
 		double units)
 {
 	real off = tensor_distance(got, want), size = size_of(want);
@@ -98,7 +96,7 @@ static void ck_close(struct tensor got, struct tensor want,
 static void ck_alike(struct tensor got, struct tensor want)
 {
 	if (path_slack > 0)
-		ck_close(got, want, (double)path_slack);
+		streamed_close(got, want, (double)path_slack);
 	else
 		ck_assert(tensor_distance(got, want) == 0);
 }
@@ -142,14 +140,15 @@ void streamed_compare(size_t B, size_t T, size_t H, size_t d,
 	const struct layer *l = loop.s.layer, *ours = t.s.layer;
 	double terms = terms_of(&t.s);
 
-	ck_close(t.result.output, seen.output, terms);
-	ck_close(t.result.concat, seen.concat, terms);
-	ck_close(t.in, dx, terms);
-	ck_close(ours->in_proj.gradient, l->in_proj.gradient, terms);
-	ck_close(ours->out_proj.gradient, l->out_proj.gradient, terms);
+	streamed_close(t.result.output, seen.output, terms);
+	streamed_close(t.result.concat, seen.concat, terms);
+	streamed_close(t.in, dx, terms);
+	streamed_close(ours->in_proj.gradient, l->in_proj.gradient, terms);
+	streamed_close(ours->out_proj.gradient, l->out_proj.gradient, terms);
 	if (biases) {
-		ck_close(ours->in_bias.gradient, l->in_bias.gradient, terms);
-		ck_close(ours->out_bias.gradient, l->out_bias.gradient, terms);
+		streamed_close(ours->in_bias.gradient, l->in_bias.gradient, terms);
+		streamed_close(ours->out_bias.gradient, l->out_bias.gradient,
+				terms);
 	}
 	streamed_free(&t);
 	streamed_free(&loop);
@@ -338,7 +337,8 @@ START_TEST(a_row_may_begin_with_minus_infinity)
 	loop_run(&t, causal, &seen, &dx);
 	streamed_forth(&t, causal);
 	sound_rows(t.result.output, causal, T);
-	ck_close(tensor_narrow(t.result.concat, 1, causal, T - causal),
+	streamed_close(tensor_narrow(t.result.concat, 1, causal,
+			T - causal),
 			tensor_narrow(seen.concat, 1, causal, T - causal),
 			terms_of(&t.s));
 	streamed_free(&t);
@@ -605,8 +605,8 @@ START_TEST(what_is_streamed_follows_the_slots)
 	terms = terms_of(&t[0].s);
 	loop_run(&t[1], true, &seen, &dx);
 	streamed_run(&t[0], true);
-	ck_close(t[0].result.output, seen.output, terms);
-	ck_close(t[0].in, dx, terms);
+	streamed_close(t[0].result.output, seen.output, terms);
+	streamed_close(t[0].in, dx, terms);
 	/* compare the gradients of all heads, after one pass and two */
 	for (int pass = 1; pass <= 2; pass++) {
 		const struct layer *l[] = { t[0].s.layer, lender[0].s.layer };
@@ -620,8 +620,8 @@ START_TEST(what_is_streamed_follows_the_slots)
 				tensor_add(twice[0], twice[0]);
 				tensor_add(twice[1], twice[1]);
 			}
-			ck_close(l[i]->in_proj.gradient, twice[0], terms);
-			ck_close(l[i]->in_bias.gradient, twice[1], terms);
+			streamed_close(l[i]->in_proj.gradient, twice[0], terms);
+			streamed_close(l[i]->in_bias.gradient, twice[1], terms);
 		}
 		if (pass == 1)
 			streamed_run(&t[0], true);

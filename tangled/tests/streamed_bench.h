@@ -27,6 +27,11 @@ void streamed_forth(struct stream *t, bool causal);
 void streamed_run(struct stream *t, bool causal);
 void streamed_free(struct stream *t);
 
+/* No entry is off by more than units, in epsilons of the largest wanted
+ * one. A NaN is. */
+void streamed_close(struct tensor got, struct tensor want,
+		double units);
+
 /* Results and gradients of a random layer are the loop's. */
 void streamed_compare(size_t B, size_t T, size_t H, size_t d,
 		bool causal, bool biases);

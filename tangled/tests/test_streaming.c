@@ -1,6 +1,4 @@
 /* tests/test_streaming.c: made from chapters/57-tiles.nw; edit it there. */
-#include <string.h>
-
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -197,18 +195,6 @@ START_TEST(the_number_of_threads_changes_no_bit)
 END_TEST
 #endif
 
-/* No entry is off by more than units, in epsilons of the largest. */
-static void ck_within(struct tensor got, struct tensor want,
-		double units)
-{
-	real nought = 0;
-	struct tensor zero = { &nought, want.rank, { 0 }, { 0 } };
-
-	memcpy(zero.shape, want.shape, sizeof zero.shape);
-	ck_assert(tensor_distance(got, want) <= (real)units *
-			REAL_EPSILON * tensor_distance(want, zero));
-}
-
 /* A text whose scores climb from tile to tile, fall, and climb again:
  * the reference of every row moves, early and late. */
 static void let_scores_climb(struct stream *t)
@@ -249,11 +235,11 @@ START_TEST(what_was_summed_is_rescaled_when_scores_climb)
 	/* compare where scores are large */
 	const double units = 1000 * 259;
 
-	ck_within(t.result.concat, want->concat, units);
-	ck_within(t.result.output, want->output, units);
-	ck_within(t.in, plain.in, units);
-	ck_within(t.s.layer->in_proj.gradient, plain.s.layer->in_proj.gradient,
-			units);
+	streamed_close(t.result.concat, want->concat, units);
+	streamed_close(t.result.output, want->output, units);
+	streamed_close(t.in, plain.in, units);
+	streamed_close(t.s.layer->in_proj.gradient,
+			plain.s.layer->in_proj.gradient, units);
 	streamed_free(&t);
 	streamed_free(&plain);
 }
