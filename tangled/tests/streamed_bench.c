@@ -730,7 +730,7 @@ START_TEST(too_little_memory_stops_a_streamed_pass_cleanly)
 
 	streamed_set(&t, 2, 9, 3, 4);
 	bench_add_biases(&t.s);
-	for (limit = 64; status; limit += 64) {
+	for (limit = 64; status; limit += 64 + limit / 1024 * 64) {
 		workspace_free(&t.s.workspace);
 		t.s.workspace.limit = limit;
 		status = path.forward(t.s.layer, t.s.input, true, &t.result,
@@ -740,7 +740,7 @@ START_TEST(too_little_memory_stops_a_streamed_pass_cleanly)
 	}
 	tensor_fill(t.in, 77);
 	status = MH_EMEMORY;
-	for (limit = 64; status; limit += 64) {
+	for (limit = 64; status; limit += 64 + limit / 1024 * 64) {
 		workspace_free(&t.s.workspace);
 		t.s.workspace.limit = limit;
 		status = path.backward(t.s.layer, t.s.input, true, &t.result,
