@@ -14,6 +14,7 @@ PDF      ?= book.pdf
 CHAPTERS ?= $(sort $(wildcard chapters/*.nw))
 NOWEB    ?= /usr/lib/noweb
 CLAIMS   ?= stop
+TIMINGS  ?= measured
 
 CFLAGS   ?= -O2 -g
 WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
@@ -51,7 +52,9 @@ LIB_OBJ   = $(filter-out main.o,$(NAMES:.c=.o))
 SUITE_OBJ = $(LIB_OBJ) $(patsubst %.c,%.o,$(filter tests/%.c,$(FILES)))
 RECORD    = $(BUILD)/results/forward.tsv
 SWEEP     = $(BUILD)/results/sweep.tsv
-KEPT      = $(sort $(wildcard records/*.tsv))
+# What was kept of a long run; and timings, which only TIMINGS=kept takes.
+TIMED     = records/sweep.tsv
+KEPT      = $(filter-out $(TIMED),$(sort $(wildcard records/*.tsv)))
 RECORDS   = $(RECORD) $(SWEEP) $(KEPT)
 
 # Sorting, and what is a letter, the same for everyone; and a locale that is not
@@ -68,7 +71,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures parity bench variants try mutate exercises snapshots certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -82,6 +85,8 @@ define setting
 endef
 $(BUILD)/claims: FORCE
 	$(call setting,$(CLAIMS))
+$(BUILD)/timings: FORCE
+	$(call setting,$(TIMINGS))
 $(BUILD)/sources: FORCE
 	$(call setting,$(CHAPTERS))
 $(BUILD)/kept: FORCE
@@ -212,10 +217,20 @@ $(RECORD): $(BUILD)/multihead
 	@mkdir -p $(@D)
 	$(Q)$< record --output $@
 
-$(SWEEP): $(BUILD)/multihead
+$(SWEEP): $(BUILD)/multihead $(BUILD)/timings tools/timings $(if $(filter kept,$(TIMINGS)),$(TIMED))
 	$(call say,run,multihead sweep)
 	@mkdir -p $(@D)
-	$(Q)$< sweep --output $@
+	$(Q)$< sweep --output $@.measured
+ifeq ($(TIMINGS),kept)
+	$(Q)tools/timings use $(TIMED) $@.measured > $@.new
+	@mv $@.new $@
+else
+	@mv $@.measured $@
+endif
+
+timings: $(BUILD)/multihead published  ## measure the sweep and keep it, for builds that are to be the same to the byte (TIMINGS=kept)
+	$(Q)$< sweep --output $(BUILD)/timings.tsv
+	$(Q)tools/timings keep $(BUILD)/timings.tsv $(TIMED)
 
 keys: $(BUILD)/multihead  ## list the keys of all measured values
 	@$< keys
