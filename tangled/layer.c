@@ -30,6 +30,26 @@ static enum status borrow_weights(const struct layer *layer,
 	return status;
 }
 
+static enum status apart_from_layer(const struct layer *layer,
+		bool back, const struct tensor_use uses[], size_t count,
+		struct error *error)
+{
+	const struct tensor_use own[] = {
+		{ "in_proj", &layer->in_proj.value, false },
+		{ "out_proj", &layer->out_proj.value, false },
+		{ "the gradient of in_proj", &layer->in_proj.gradient, back },
+		{ "the gradient of out_proj", &layer->out_proj.gradient, back },
+		/* biases among what a layer owns */
+		{ "in_bias", &layer->in_bias.value, false },
+		{ "out_bias", &layer->out_bias.value, false },
+		{ "the gradient of in_bias", &layer->in_bias.gradient, back },
+		{ "the gradient of out_bias", &layer->out_bias.gradient, back },
+	};
+
+	return tensor_expect_apart(uses, count, own,
+			sizeof own / sizeof own[0], error);
+}
+
 static enum status apart_from_head(const struct head *head, bool back,
 		const struct tensor_use uses[], size_t count,
 		struct error *error)
@@ -581,20 +601,21 @@ enum status layer_expect_apart(const struct layer *layer, bool back,
 		const struct tensor_use uses[], size_t count,
 		struct error *error)
 {
-	const struct tensor_use own[] = {
-		{ "in_proj", &layer->in_proj.value, false },
-		{ "out_proj", &layer->out_proj.value, false },
-		{ "the gradient of in_proj", &layer->in_proj.gradient, back },
-		{ "the gradient of out_proj", &layer->out_proj.gradient, back },
-		/* biases among what a layer owns */
-		{ "in_bias", &layer->in_bias.value, false },
-		{ "out_bias", &layer->out_bias.value, false },
-		{ "the gradient of in_bias", &layer->in_bias.gradient, back },
-		{ "the gradient of out_bias", &layer->out_bias.gradient, back },
+	/* blocks of the layer */
+	const size_t C = layer->width;
+	const struct tensor values = { layer->memory, 1, { 8 * C * C }, { 1 } };
+	/* see the biases as a block */
+	const struct tensor biases = { layer->bias_memory, 1, { 8 * C },
+			{ 1 } };
+	const struct tensor_use blocks[] = { { "values", &values, true },
+			/* block of the biases */
+			{ "biases", &biases, true }
 	};
-	enum status status = tensor_expect_apart(uses, count, own,
-			sizeof own / sizeof own[0], error);
+	enum status status = MH_OK;
 
+	if (tensor_expect_apart(uses, count, blocks,
+			sizeof blocks / sizeof blocks[0], NULL))
+		status = apart_from_layer(layer, back, uses, count, error);
 	for (size_t h = 0; h < layer->heads && !status; h++)
 		if (layer->head[h] != &layer->own[h])
 			status = apart_from_head(layer->head[h], back, uses,

@@ -146,7 +146,6 @@
 #define tensor_finite MH_NAME(tensor_finite)
 #define tensor_is_contiguous MH_NAME(tensor_is_contiguous)
 #define tensor_is_empty MH_NAME(tensor_is_empty)
-#define tensor_lacks_data MH_NAME(tensor_lacks_data)
 #define tensor_merge MH_NAME(tensor_merge)
 #define tensor_narrow MH_NAME(tensor_narrow)
 #define tensor_next MH_NAME(tensor_next)

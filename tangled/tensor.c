@@ -88,6 +88,22 @@ static enum status look_closely(const struct tensor_use *later,
 			of->name);
 }
 
+/* Does every axis step over all that is inside it? So do those of most
+ * tensors, and this is quickly seen. */
+static bool nested(const struct tensor *t)
+{
+	ptrdiff_t inside = 1;
+
+	for (int axis = t->rank - 1; axis >= 0; axis--) {
+		if (t->shape[axis] < 2)
+			continue;
+		if (t->stride[axis] < inside)
+			return false;
+		inside = t->stride[axis] * (ptrdiff_t)t->shape[axis];
+	}
+	return true;
+}
+
 /* Row i of a times column j of b. */
 static real dot_product(struct tensor a, size_t i, struct tensor b,
 		size_t j)
@@ -314,11 +330,6 @@ bool tensor_overlaps(struct tensor a, struct tensor b)
 	return true;
 }
 
-bool tensor_lacks_data(struct tensor t)
-{
-	return !t.data && !tensor_is_empty(t);
-}
-
 enum status tensor_expect_apart(
 		const struct tensor_use uses[], size_t count,
 		const struct tensor_use others[], size_t more,
@@ -330,7 +341,8 @@ enum status tensor_expect_apart(
 	for (size_t i = 0; i < count && !status; i++) {
 		if (!reach_of(uses[i].tensor, 0, &reach[i]))
 			return refuse_size(uses[i].name, *uses[i].tensor, error);
-		if (uses[i].written && tensor_overlaps_itself(*uses[i].tensor))
+		if (uses[i].written && !nested(uses[i].tensor) &&
+				tensor_overlaps_itself(*uses[i].tensor))
 			return REFUSE(error, MH_ESHAPE, "%s overlaps itself",
 					uses[i].name);
 		for (size_t j = 0; j < i && !status; j++)

@@ -101,7 +101,10 @@ bool tensor_overlaps_itself(struct tensor t);
 bool tensor_overlaps(struct tensor a, struct tensor b);
 
 /* Are there elements, but no memory for them? */
-bool tensor_lacks_data(struct tensor t);
+static inline bool tensor_lacks_data(struct tensor t)
+{
+	return !t.data && !tensor_is_empty(t);
+}
 
 /* A tensor that a function works on, and what a sentence calls it. */
 struct tensor_use {
