@@ -288,11 +288,13 @@ bool tensor_is_empty(struct tensor t)
 
 bool tensor_is_contiguous(struct tensor t)
 {
-	struct tensor model = tensor_view(t.data, t.rank, t.shape);
+	size_t stride = 1;
 
-	for (int axis = 0; axis < t.rank; axis++)
-		if (t.shape[axis] > 1 && t.stride[axis] != model.stride[axis])
+	for (int axis = t.rank - 1; axis >= 0; axis--) {
+		if (t.shape[axis] > 1 && t.stride[axis] != (ptrdiff_t)stride)
 			return false;
+		stride *= t.shape[axis] > 1 ? t.shape[axis] : 1;
+	}
 	return true;
 }
 
