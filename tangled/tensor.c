@@ -357,7 +357,7 @@ enum status tensor_expect_apart(
 					error);
 		for (size_t i = 0; i < count && !status; i++)
 			if (meet_in_bytes(reach[i], other))
-				status = look_closely(&uses[i], &others[j], error);
+				status = look_closely(&others[j], &uses[i], error);
 	}
 	return status;
 }
