@@ -123,7 +123,7 @@ enum status tensor_expect_apart(
 		const struct tensor_use others[], size_t more,
 		struct error *error);
 
-enum { TENSOR_USES = 12 };
+#define TENSOR_USES 12
 
 /* out = a b, of shapes (m,k), (k,n) and (m,n), any strides. Each
  * element is summed in the order of k, so it depends on one row and one
