@@ -430,7 +430,10 @@ static int bench_command(const struct options *options)
 
 	if (options->serve) {
 		bench_serve(stdin, stdout);
-		return ANSWER_YES;
+		if (!ferror(stdin))
+			return ANSWER_YES;
+		say("cannot read standard input");
+		return CANNOT;
 	}
 	if (!options->output) {
 		status = bench_table(NULL, options->quick, &error);

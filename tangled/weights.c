@@ -317,6 +317,9 @@ static enum status describe_all(const struct weights_tensor tensors[],
 				json_error_invalid_utf8;
 
 		json_decref(text);
+		if (!text && !unreadable)
+			return REFUSE(error, MH_EMEMORY, "no memory for the header of a"
+					" file");
 		if (unreadable || strcmp(name, METADATA) == 0)
 			return REFUSE(error, MH_EFORMAT, "no tensor can be called %s",
 					show_name(name).text);
