@@ -267,11 +267,11 @@ static int complain(const struct error *error)
 }
 
 /* remove a record that a signal interrupts */
-static const char *volatile unfinished; /* its name, or NULL */
+static char unfinished[4096];           /* its name, or empty */
 
 static void clean_up(int number)
 {
-	if (unfinished)
+	if (*unfinished)
 		unlink(unfinished);
 	signal(number, SIG_DFL);
 	raise(number);
@@ -284,8 +284,9 @@ static enum status begin_record(struct record *record,
 	static const int numbers[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
 	enum status status = record_open(record, path, keys_only, error);
 
-	unfinished = record->whole.beside;
-	for (int i = 0; unfinished && i < 4; i++)
+	snprintf(unfinished, sizeof unfinished, "%s",
+			record->whole.beside ? record->whole.beside : "");
+	for (int i = 0; *unfinished && i < 4; i++)
 		if (signal(numbers[i], clean_up) == SIG_IGN)
 			signal(numbers[i], SIG_IGN);
 	return status;
@@ -302,7 +303,7 @@ static int finish_record(struct record *record, enum status status,
 		status = record_close(record, error);
 	else
 		record_abandon(record);
-	unfinished = NULL;
+	*unfinished = '\0';
 	if (status)
 		return complain(error);
 	return done ? ANSWER_YES : CANNOT;
