@@ -365,8 +365,8 @@ $(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp \
 # ---- trust ------------------------------------------------------------------
 
 # The book up to each chapter, and the appendices, which are always there.
-# (The answers are of chapters that a snapshot may not have.)
-APPENDICES = $(filter-out chapters/86% chapters/88%,$(filter chapters/8% chapters/9%,$(CHAPTERS)))
+# (The answers, and what was tried, are of chapters that a snapshot may not have.)
+APPENDICES = $(filter-out chapters/86% chapters/87% chapters/88%,$(filter chapters/8% chapters/9%,$(CHAPTERS)))
 PARTS      = $(filter-out chapters/8% chapters/9%,$(CHAPTERS))
 
 snapshots: $(PARTS:chapters/%.nw=snapshot-%)  ## the book up to each chapter compiles and passes its suites
