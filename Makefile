@@ -72,7 +72,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -165,8 +165,9 @@ $(BUILD)/single/%.o: $(BUILD)/src/%.c $(BUILD)/flags
 
 # A kernel may round once where it multiplies and adds: its promise is agreement
 # within rounding, the same for any number of threads.
+CONTRACT   = -ffp-contract=fast
 KERNEL_OBJ = kernel.o $(KERNELS:=.o)
-$(KERNEL_OBJ:%=$(BUILD)/double/%) $(KERNEL_OBJ:%=$(BUILD)/single/%): EXTRA += -ffp-contract=fast
+$(KERNEL_OBJ:%=$(BUILD)/double/%) $(KERNEL_OBJ:%=$(BUILD)/single/%): EXTRA += $(CONTRACT)
 
 # Tests are compiled plainly: it is their subjects whose optimised code counts.
 $(BUILD)/single/%.o: EXTRA += -DMH_SINGLE
@@ -406,6 +407,9 @@ mutate: $(NORMAL) $(BUILD)/suite-single   ## small faults in the library, and ho
 
 exercises: $(NORMAL)  ## what the answers promise is what happens
 	@exec env $(ASIDE) tools/exercises book.nw $(CHAPTERS)
+
+sanitize: published  ## suite and program under AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer, ThreadSanitizer and valgrind; KIND=thread is one
+	@BUILD='$(BUILD)' tools/sanitize $(KIND)
 
 lint:               ## spelling, shell scripts, traps in the sources
 	@tools/lint book.nw $(CHAPTERS)
