@@ -14,6 +14,7 @@ PDF      ?= book.pdf
 CHAPTERS ?= $(sort $(wildcard chapters/*.nw))
 NOWEB    ?= /usr/lib/noweb
 CLAIMS   ?= stop
+TIMINGS  ?= measured
 
 CFLAGS   ?= -O2 -g
 WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
@@ -32,11 +33,12 @@ COMMANDS := record fixture interventions storage differences reference run thoug
 PROGRAM  := $(COMMANDS) single $(KERNELS) main
 HEADERS  := real.h vector.h $(addsuffix .h,$(filter-out kernel_small,$(LIBRARY)) $(COMMANDS))
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online streaming speed thoughts record
+SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online streaming speed thoughts when record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c \
             tests/streamed_bench.h tests/streamed_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
-ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
+EXAMPLES := example/repeat.c
+ROOTS    := $(HEADERS) $(SOURCES) $(TESTS) $(EXAMPLES)
 FIGURES  := fixture-weights contributions interventions storage differences parity memory variants roofline times space
 
 # What the chapters at hand do define. A snapshot, which stops at some chapter,
@@ -46,12 +48,14 @@ DEFINED  := $(shell sed -n 's/^<<\[\[\([^]]*\)\]\]>>=.*/\1/p' book.nw $(CHAPTERS
 FILES    := $(filter $(DEFINED),$(ROOTS))
 EXPECTED  = $(if $(SNAPSHOT),$(FILES),$(ROOTS))
 
-NAMES     = $(filter %.c,$(filter-out tests/%,$(FILES)))
+NAMES     = $(filter %.c,$(filter-out tests/% example/%,$(FILES)))
 LIB_OBJ   = $(filter-out main.o,$(NAMES:.c=.o))
 SUITE_OBJ = $(LIB_OBJ) $(patsubst %.c,%.o,$(filter tests/%.c,$(FILES)))
 RECORD    = $(BUILD)/results/forward.tsv
 SWEEP     = $(BUILD)/results/sweep.tsv
-KEPT      = $(sort $(wildcard records/*.tsv))
+# What was kept of a long run; and timings, which only TIMINGS=kept takes.
+TIMED     = records/sweep.tsv
+KEPT      = $(filter-out $(TIMED),$(sort $(wildcard records/*.tsv)))
 RECORDS   = $(RECORD) $(SWEEP) $(KEPT)
 
 # Sorting, and what is a letter, the same for everyone; and a locale that is not
@@ -68,7 +72,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures parity bench variants try mutate exercises snapshots sanitize coverage certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -82,6 +86,8 @@ define setting
 endef
 $(BUILD)/claims: FORCE
 	$(call setting,$(CLAIMS))
+$(BUILD)/timings: FORCE
+	$(call setting,$(TIMINGS))
 $(BUILD)/sources: FORCE
 	$(call setting,$(CHAPTERS))
 $(BUILD)/kept: FORCE
@@ -182,6 +188,66 @@ $(BUILD)/suite-single: $(addprefix $(BUILD)/single/,$(SUITE_OBJ)) $(BUILD)/flags
 -include $(wildcard $(BUILD)/double/*.d $(BUILD)/double/tests/*.d \
                     $(BUILD)/single/*.d $(BUILD)/single/tests/*.d)
 
+# ---- install ----------------------------------------------------------------
+
+# The library in both precisions, as objects that can be shared. The headers of
+# the modules are between them; a program gets two that are made from those.
+PREFIX   ?= /usr/local
+VERSION  := 1.0.0
+OFFERED  := error tensor workspace attention layer gradient online streaming weights
+SHARED   := $(foreach precision,double single,$(patsubst %,$(BUILD)/shared/$(precision)/%.o,$(LIBRARY) kernel_avx2 kernel_avx512))
+SONAME   := libmultihead.so.$(firstword $(subst ., ,$(VERSION)))
+$(KERNEL_OBJ:%=$(BUILD)/shared/double/%) $(KERNEL_OBJ:%=$(BUILD)/shared/single/%): EXTRA += -ffp-contract=fast
+$(SHARED): EXTRA += -fPIC
+$(BUILD)/shared/single/%.o: EXTRA += -DMH_SINGLE
+$(BUILD)/shared/double/%.o: $(BUILD)/src/%.c $(BUILD)/flags
+	$(compile)
+$(BUILD)/shared/single/%.o: $(BUILD)/src/%.c $(BUILD)/flags
+	$(compile)
+
+-include $(wildcard $(BUILD)/shared/*/*.d)
+
+$(BUILD)/shared/libmultihead.a: $(SHARED)
+	$(call say,archive,$@)
+	@rm -f $@.new
+	$(Q)$(AR) rcs $@.new $^ && mv $@.new $@
+
+$(BUILD)/shared/$(SONAME): $(SHARED)
+	$(call say,link,$@)
+	@echo '{ global: mh_*; mhf_*; local: *; };' > $(@D)/exported
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME),--version-script=$(@D)/exported $^ -o $@.new $(LDLIBS) && mv $@.new $@
+
+$(BUILD)/shared/multihead.h: PRECISION = double
+$(BUILD)/shared/multiheadf.h: PRECISION = float
+$(BUILD)/shared/multihead.h $(BUILD)/shared/multiheadf.h: tools/public-header tools/prototypes.py $(BUILD)/tangled.stamp
+	@mkdir -p $(@D)
+	$(Q)tools/public-header $(PRECISION) $(VERSION) $(OFFERED:%=$(BUILD)/tangled/%.h) > $@.new
+	@mv $@.new $@
+
+$(BUILD)/shared/multihead.pc: Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: multihead' 'Version: $(VERSION)' \
+		'Description: multi-head attention, forward and backward' \
+		'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lmultihead' \
+		'Libs.private: $(LDLIBS) $(OPENMP)' > $@.new
+	@mv $@.new $@
+
+GOODS = bin/multihead include/multihead.h include/multiheadf.h lib/libmultihead.a \
+        lib/$(SONAME) lib/libmultihead.so lib/pkgconfig/multihead.pc
+.PHONY: install uninstall
+install: $(BUILD)/multihead $(addprefix $(BUILD)/shared/,libmultihead.a $(SONAME) multihead.h multiheadf.h)  ## install library, headers and program below PREFIX=/usr/local
+	@rm -f $(BUILD)/shared/multihead.pc
+	@$(MAKE) $(BUILD)/shared/multihead.pc
+	$(Q)install -d $(addprefix "$(DESTDIR)$(PREFIX)"/,bin include lib/pkgconfig)
+	$(Q)install $(BUILD)/multihead "$(DESTDIR)$(PREFIX)/bin/"
+	$(Q)install -m 644 $(BUILD)/shared/multihead.h $(BUILD)/shared/multiheadf.h "$(DESTDIR)$(PREFIX)/include/"
+	$(Q)install -m 644 $(BUILD)/shared/libmultihead.a $(BUILD)/shared/$(SONAME) "$(DESTDIR)$(PREFIX)/lib/"
+	$(Q)ln -sf $(SONAME) "$(DESTDIR)$(PREFIX)/lib/libmultihead.so"
+	$(Q)install -m 644 $(BUILD)/shared/multihead.pc "$(DESTDIR)$(PREFIX)/lib/pkgconfig/"
+
+uninstall:          ## take away what install has put there
+	rm -f $(addprefix "$(DESTDIR)$(PREFIX)"/,$(GOODS))
+
 # ---- run --------------------------------------------------------------------
 
 # Tests with the tag `long` are for make certify, which sets this to nothing.
@@ -213,10 +279,20 @@ $(RECORD): $(BUILD)/multihead
 	@mkdir -p $(@D)
 	$(Q)$< record --output $@
 
-$(SWEEP): $(BUILD)/multihead
+$(SWEEP): $(BUILD)/multihead $(BUILD)/timings tools/timings $(if $(filter kept,$(TIMINGS)),$(TIMED))
 	$(call say,run,multihead sweep)
 	@mkdir -p $(@D)
-	$(Q)$< sweep --output $@
+	$(Q)$< sweep --output $@.measured
+ifeq ($(TIMINGS),kept)
+	$(Q)tools/timings use $(TIMED) $@.measured > $@.new
+	@mv $@.new $@
+else
+	@mv $@.measured $@
+endif
+
+timings: $(BUILD)/multihead published  ## measure the sweep and keep it, for builds that are to be the same to the byte (TIMINGS=kept)
+	$(Q)$< sweep --output $(BUILD)/timings.tsv
+	$(Q)tools/timings keep $(BUILD)/timings.tsv $(TIMED)
 
 keys: $(BUILD)/multihead  ## list the keys of all measured values
 	@$< keys
@@ -290,8 +366,8 @@ $(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp \
 # ---- trust ------------------------------------------------------------------
 
 # The book up to each chapter, and the appendices, which are always there.
-# (The answers are of chapters that a snapshot may not have.)
-APPENDICES = $(filter-out chapters/88%,$(filter chapters/8% chapters/9%,$(CHAPTERS)))
+# (The answers, and what was tried, are of chapters that a snapshot may not have.)
+APPENDICES = $(filter-out chapters/86% chapters/87% chapters/88%,$(filter chapters/8% chapters/9%,$(CHAPTERS)))
 PARTS      = $(filter-out chapters/8% chapters/9%,$(CHAPTERS))
 
 snapshots: $(PARTS:chapters/%.nw=snapshot-%)  ## the book up to each chapter compiles and passes its suites

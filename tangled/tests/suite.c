@@ -38,6 +38,8 @@ static const struct {
 
 	{ "70 thoughts", thoughts_suite },
 
+	{ "86 when", when_suite },
+
 	{ "90 record", record_suite },
 };
 

@@ -46,6 +46,8 @@ void speed_suite(Suite *suite);
 
 void thoughts_suite(Suite *suite);
 
+void when_suite(Suite *suite);
+
 void record_suite(Suite *suite);
 
 #endif
