@@ -163,6 +163,8 @@ START_TEST(what_shares_an_element_overlaps_and_nothing_else_does)
 	ck_assert(tensor_overlaps(left, back));
 	ck_assert(!tensor_overlaps(back, tensor_narrow(t, 1, 3, 3)));
 	ck_assert(tensor_overlaps(back, tensor_narrow(t, 0, 0, 1)));
+	back.stride[0] = back.stride[1] = 0;
+	ck_assert(tensor_overlaps(back, left));
 	odd = tensor_slice(tensor_slice(t, 0, 2), 0, 4);
 	ck_assert(!tensor_overlaps(left, odd) && tensor_overlaps(t, odd));
 	odd.data -= 2;
