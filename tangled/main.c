@@ -503,7 +503,7 @@ static int predict_command(const struct options *options)
 	predict.rounds = options->rounds ? options->rounds : 10;
 	if (options->remember)
 		status = recall(&predict, path, &error);
-	if (!seed) {
+	if (!seed && !status) {
 		seed = (size_t)time(NULL);
 		printf("--seed %zu asks the same again. Numbers: 26/7 or 3.71;"
 				"\nan empty line gives up.\n\n", seed);

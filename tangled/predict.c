@@ -182,11 +182,12 @@ static enum status draw_weights(struct random *random,
 	}
 	status = fixture_run_heads(&f, error);
 	ask(p, "The fixture, whose log-key features are now ln %d, ln %d,"
-			" ln %d.\nSo the scores of head %d are %sln %d, %sln %d,"
-			" %sln %d at every position.\nUnder the causal mask: its"
-			" three weights at position %d?\n", n[0], n[1], n[2], h,
-			h ? "-" : "", n[0], h ? "-" : "", n[1], h ? "-" : "",
-			n[2], i);
+			" ln %d.\nThe products of any query of head %d with its"
+			" three keys are\n%ssqrt(2) ln %d, %ssqrt(2) ln %d,"
+			" %ssqrt(2) ln %d.\nThe head's width is 2, the layer's 4."
+			" Under the causal mask:\nits three weights at position"
+			" %d?\n", n[0], n[1], n[2], h, h ? "-" : "", n[0],
+			h ? "-" : "", n[1], h ? "-" : "", n[2], i);
 	p->count = FIXTURE_T;
 	for (int j = 0; j < FIXTURE_T && !status; j++)
 		p->truth[j] = (double)f.weights[h][i][j];
@@ -591,8 +592,8 @@ static enum status draw_merge(struct random *random,
 		ask(p, ".\n");
 	}
 	ask(p, "They lie in memory like this, head after head, and are merged"
-			"\nwithout the swap. Which four numbers stand in row %d?\n",
-			t);
+			"\nwithout the swap, as three rows of four. What stands in row"
+			" %d?\n", t);
 	slip(p, SLIP_RIGHT_MERGE, right);
 	slip(p, SLIP_INTERLEAVED, mixed);
 	slip(p, SLIP_OTHER_ROW, other);
@@ -777,13 +778,13 @@ static void predict_diagnose(FILE *out, const struct topic *topic,
 				i ? "Or it is" : "It is",
 				slips_known[found[i]].mechanism,
 				slips_known[found[i]].text, slips_known[found[i]].see);
-		reply_wrap(out, 2, text);
+		reply_wrap(out, 2, "", text);
 	}
 	if (count)
 		return;
 	snprintf(text, sizeof text, "%sRead %s again.", typed ? "We know no"
 			" mistake that gives these numbers. " : "", topic->see);
-	reply_wrap(out, 2, text);
+	reply_wrap(out, 2, "", text);
 }
 
 /* One round with one topic. */
@@ -834,7 +835,7 @@ enum status predict_run(struct predict *predict, uint64_t seed,
 		struct error *error)
 {
 	struct random random = { seed };
-	enum status status = MH_OK;
+	enum status status = MH_OK, kept = MH_OK;
 
 	while (predict->asked < predict->rounds && !predict->ended &&
 			!status) {
@@ -843,10 +844,10 @@ enum status predict_run(struct predict *predict, uint64_t seed,
 				memory_next(&predict->memory, fmin(chance, 0.999));
 
 		status = predict_round(predict, i, &random, error);
-		if (!status && predict->path && !predict->ended)
-			status = memory_save(&predict->memory, predict->path,
+		if (!status && predict->path && !predict->ended && !kept)
+			kept = memory_save(&predict->memory, predict->path,
 					error);
 	}
 	predict_sum_up(predict);
-	return status;
+	return status ? status : kept;
 }

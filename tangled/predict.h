@@ -76,8 +76,9 @@ struct predict {
 bool predict_begin(struct predict *predict, const char *only);
 
 /* Ask so many rounds, drawn with this seed, and sum up. After each
- * round the memory is saved, if it has a path. Returns what the library
- * or memory_save returns. */
+ * round the memory is saved, if it has a path; when that fails, the
+ * session goes on and is not remembered. Returns what the library or
+ * memory_save returns. */
 enum status predict_run(struct predict *predict, uint64_t seed,
 		struct error *error);
 

@@ -136,13 +136,13 @@ enum status facts_fill(const struct facts *facts, const char *text,
 
 /* Print a text with its numbers. */
 static enum status quiz_show(struct quiz *quiz, int indent,
-		const char *text, struct error *error)
+		const char *lead, const char *text, struct error *error)
 {
 	char filled[QUIZ_TEXT];
 	enum status status = facts_fill(&quiz->facts, text, filled, error);
 
 	if (!status)
-		reply_wrap(quiz->out, indent, filled);
+		reply_wrap(quiz->out, indent, lead, filled);
 	return status;
 }
 
@@ -177,27 +177,36 @@ static enum status quiz_judge(struct quiz *quiz,
 {
 	const struct quiz_item *item = question->rubric;
 	enum status status = MH_OK;
+	size_t found[2] = { 0 }, items[2] = { 0 };
+	char lead[16];
 
 	for (int i = 1; item->text && !quiz->ended && !status; i++) {
-		if (question->apply && (i == 1 || item->applies !=
-				item[-1].applies))
-			fprintf(quiz->out, "\n%s:\n", item->applies ?
-					"Of the case" : "Of the explanation");
-		fprintf(quiz->out, "%3d.\n", i);
-		status = quiz_show(quiz, 5, item->text, error);
+		snprintf(lead, sizeof lead, "%d. ", i);
+		/* say which part of an explanation is judged */
+		if (question->apply && (i == 1 || item->applies != item[-1].applies))
+			fprintf(quiz->out, "%s\n", item->applies ?
+					"\nOf the case:" : "Of the explanation:");
+		status = quiz_show(quiz, 5, lead, item->text, error);
 		if (status)
 			break;
-		bool found = quiz_mark(quiz);
+		bool has = quiz_mark(quiz);
 
-		quiz->found += found;
-		quiz->items += !quiz->ended;
-		if (!found && !quiz->ended && item->ask) {
-			status = quiz_show(quiz, 5, item->ask, error);
+		found[item->applies] += has;
+		items[item->applies] += !quiz->ended;
+		if (!has && !quiz->ended && item->ask) {
+			status = quiz_show(quiz, 5, "", item->ask, error);
 			if (!status)
 				quiz_listen(quiz);
 		}
 		item++;
 	}
+	/* judge explanation and application apart */
+	quiz->found += found[0] + found[1];
+	quiz->items += items[0] + items[1];
+	if (question->apply && !quiz->ended)
+		fprintf(quiz->out, "\nExplanation: %zu of %zu. Application:"
+				" %zu of %zu.\n", found[0], items[0], found[1],
+				items[1]);
 	return status;
 }
 
@@ -208,10 +217,10 @@ enum status quiz_ask(struct quiz *quiz, const struct question *question,
 
 	fprintf(quiz->out, "%s%s\n\n", quiz->asked++ ? "\n" : "",
 			question->name);
-	status = quiz_show(quiz, 0, question->prompt, error);
+	status = quiz_show(quiz, 0, "", question->prompt, error);
 	if (!status && question->apply) {
 		putc('\n', quiz->out);
-		status = quiz_show(quiz, 0, question->apply, error);
+		status = quiz_show(quiz, 0, "", question->apply, error);
 	}
 	if (status)
 		return status;
@@ -220,13 +229,14 @@ enum status quiz_ask(struct quiz *quiz, const struct question *question,
 	if (quiz->ended)
 		return MH_OK;
 	fputs("\nOur answer:\n", quiz->out);
-	status = quiz_show(quiz, 2, question->answer, error);
+	status = quiz_show(quiz, 2, "", question->answer, error);
 	if (!status) {
 		fputs("\nNobody has read yours. Mark it yourself:\n",
 				quiz->out);
 		status = quiz_judge(quiz, question, error);
 	}
-	fprintf(quiz->out, "\nTo read again: %s.\n", question->see);
+	fputs("\nTo read again:\n", quiz->out);
+	reply_wrap(quiz->out, 2, "", question->see);
 	return status;
 }
 
@@ -288,8 +298,9 @@ enum status quiz_json(FILE *out, struct error *error)
 
 	for (size_t i = 0; i < QUESTIONS && !status; i++)
 		status = quiz_object(&facts, &questions[i], list, error);
-	if (!status && json_dumpf(list, out, JSON_INDENT(2)) != 0)
-		status = REFUSE(error, MH_EFILE, "cannot write JSON");
+	if (!status && json_dumpf(list, out, JSON_INDENT(2)) != 0 &&
+			!ferror(out))   /* a full disk is the caller's business */
+		status = REFUSE(error, MH_EMEMORY, "no memory for JSON");
 	if (!status)
 		putc('\n', out);
 	json_decref(list);

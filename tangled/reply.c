@@ -43,7 +43,8 @@ bool reply_empty(const char *line)
 	return line[strspn(line, " \t\r")] == '\0';
 }
 
-void reply_wrap(FILE *out, int indent, const char *text)
+void reply_wrap(FILE *out, int indent, const char *lead,
+		const char *text)
 {
 	int column = 0;
 
@@ -54,7 +55,9 @@ void reply_wrap(FILE *out, int indent, const char *text)
 			putc('\n', out);
 			column = 0;
 		}
-		fprintf(out, "%*s%.*s", column ? 1 : indent, "", length, text);
+		fprintf(out, "%*s%.*s", column ? 1 : indent, lead, length,
+				text);
+		lead = "";
 		column += length + (column > 0);
 		text += length;
 		text += strspn(text, " ");

@@ -24,8 +24,9 @@ void reply_print(FILE *out, const char *text);
 bool reply_empty(const char *line);
 
 /* Print a text in lines of 72 columns at most, each behind so many
- * blanks. */
-void reply_wrap(FILE *out, int indent, const char *text);
+ * blanks, in the last of which, on the first line, stands lead. */
+void reply_wrap(FILE *out, int indent, const char *lead,
+		const char *text);
 
 struct reply_number {
 	char text[32];          /* as it was typed */
