@@ -39,7 +39,8 @@ TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/streamed_bench.h tests/streamed_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
 # What is no C: tangled as it stands.
 PLAIN    := quiz.schema.json
-ROOTS    := $(HEADERS) $(SOURCES) $(TESTS)
+EXAMPLES := example/repeat.c
+ROOTS    := $(HEADERS) $(SOURCES) $(TESTS) $(EXAMPLES)
 FIGURES  := fixture-weights contributions interventions storage differences parity memory variants roofline times space
 
 # What the chapters at hand do define. A snapshot, which stops at some chapter,
@@ -49,7 +50,7 @@ DEFINED  := $(shell sed -n 's/^<<\[\[\([^]]*\)\]\]>>=.*/\1/p' book.nw $(CHAPTERS
 FILES    := $(filter $(DEFINED),$(ROOTS))
 EXPECTED  = $(if $(SNAPSHOT),$(FILES) $(filter $(DEFINED),$(PLAIN)),$(ROOTS) $(PLAIN))
 
-NAMES     = $(filter %.c,$(filter-out tests/%,$(FILES)))
+NAMES     = $(filter %.c,$(filter-out tests/% example/%,$(FILES)))
 LIB_OBJ   = $(filter-out main.o,$(NAMES:.c=.o))
 SUITE_OBJ = $(LIB_OBJ) $(patsubst %.c,%.o,$(filter tests/%.c,$(FILES)))
 RECORD    = $(BUILD)/results/forward.tsv
@@ -206,6 +207,66 @@ $(BUILD)/suite-single: $(addprefix $(BUILD)/single/,$(SUITE_OBJ)) $(BUILD)/flags
 
 -include $(wildcard $(BUILD)/double/*.d $(BUILD)/double/tests/*.d \
                     $(BUILD)/single/*.d $(BUILD)/single/tests/*.d)
+
+# ---- install ----------------------------------------------------------------
+
+# The library in both precisions, as objects that can be shared. The headers of
+# the modules are between them; a program gets two that are made from those.
+PREFIX   ?= /usr/local
+VERSION  := 1.0.0
+OFFERED  := error tensor workspace attention layer gradient online streaming weights
+SHARED   := $(foreach precision,double single,$(patsubst %,$(BUILD)/shared/$(precision)/%.o,$(LIBRARY) kernel_avx2 kernel_avx512))
+SONAME   := libmultihead.so.$(firstword $(subst ., ,$(VERSION)))
+$(KERNEL_OBJ:%=$(BUILD)/shared/double/%) $(KERNEL_OBJ:%=$(BUILD)/shared/single/%): EXTRA += -ffp-contract=fast
+$(SHARED): EXTRA += -fPIC
+$(BUILD)/shared/single/%.o: EXTRA += -DMH_SINGLE
+$(BUILD)/shared/double/%.o: $(BUILD)/src/%.c $(BUILD)/flags
+	$(compile)
+$(BUILD)/shared/single/%.o: $(BUILD)/src/%.c $(BUILD)/flags
+	$(compile)
+
+-include $(wildcard $(BUILD)/shared/*/*.d)
+
+$(BUILD)/shared/libmultihead.a: $(SHARED)
+	$(call say,archive,$@)
+	@rm -f $@.new
+	$(Q)$(AR) rcs $@.new $^ && mv $@.new $@
+
+$(BUILD)/shared/$(SONAME): $(SHARED)
+	$(call say,link,$@)
+	@echo '{ global: mh_*; mhf_*; local: *; };' > $(@D)/exported
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME),--version-script=$(@D)/exported $^ -o $@.new $(LDLIBS) && mv $@.new $@
+
+$(BUILD)/shared/multihead.h: PRECISION = double
+$(BUILD)/shared/multiheadf.h: PRECISION = float
+$(BUILD)/shared/multihead.h $(BUILD)/shared/multiheadf.h: tools/public-header tools/prototypes.py $(BUILD)/tangled.stamp
+	@mkdir -p $(@D)
+	$(Q)tools/public-header $(PRECISION) $(VERSION) $(OFFERED:%=$(BUILD)/tangled/%.h) > $@.new
+	@mv $@.new $@
+
+$(BUILD)/shared/multihead.pc: Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: multihead' 'Version: $(VERSION)' \
+		'Description: multi-head attention, forward and backward' \
+		'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lmultihead' \
+		'Libs.private: $(LDLIBS) $(OPENMP)' > $@.new
+	@mv $@.new $@
+
+GOODS = bin/multihead include/multihead.h include/multiheadf.h lib/libmultihead.a \
+        lib/$(SONAME) lib/libmultihead.so lib/pkgconfig/multihead.pc
+.PHONY: install uninstall
+install: $(BUILD)/multihead $(addprefix $(BUILD)/shared/,libmultihead.a $(SONAME) multihead.h multiheadf.h)  ## install library, headers and program below PREFIX=/usr/local
+	@rm -f $(BUILD)/shared/multihead.pc
+	@$(MAKE) $(BUILD)/shared/multihead.pc
+	$(Q)install -d $(addprefix "$(DESTDIR)$(PREFIX)"/,bin include lib/pkgconfig)
+	$(Q)install $(BUILD)/multihead "$(DESTDIR)$(PREFIX)/bin/"
+	$(Q)install -m 644 $(BUILD)/shared/multihead.h $(BUILD)/shared/multiheadf.h "$(DESTDIR)$(PREFIX)/include/"
+	$(Q)install -m 644 $(BUILD)/shared/libmultihead.a $(BUILD)/shared/$(SONAME) "$(DESTDIR)$(PREFIX)/lib/"
+	$(Q)ln -sf $(SONAME) "$(DESTDIR)$(PREFIX)/lib/libmultihead.so"
+	$(Q)install -m 644 $(BUILD)/shared/multihead.pc "$(DESTDIR)$(PREFIX)/lib/pkgconfig/"
+
+uninstall:          ## take away what install has put there
+	rm -f $(addprefix "$(DESTDIR)$(PREFIX)"/,$(GOODS))
 
 # ---- run --------------------------------------------------------------------
 
