@@ -118,13 +118,15 @@
 	"section A.1, 'Errors'"
 #define PLACE_sec_lab \
 	"section A.2, 'The lab'"
+#define PLACE_ch_library \
+	"appendix B, 'In a program of your own'"
 #define PLACE_ch_build \
-	"appendix B, 'How this book is built and checked'"
+	"appendix C, 'How this book is built and checked'"
 #define PLACE_ch_answers \
-	"appendix C, 'Answers'"
+	"appendix D, 'Answers'"
 #define PLACE_sec_rubrics \
-	"section C.2, 'To the questions'"
+	"section D.2, 'To the questions'"
 #define PLACE_ch_record \
-	"appendix D, 'The record'"
+	"appendix E, 'The record'"
 
 #endif

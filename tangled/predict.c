@@ -90,7 +90,7 @@ static const struct {
 
 /* Go on with the text of a question, as printf does. */
 MH_PRINTF(2, 3)
-static void ask(struct prediction *p, const char *format, ...)
+static void asks(struct prediction *p, const char *format, ...)
 {
 	size_t used = strlen(p->text);
 	va_list arguments;
@@ -181,13 +181,14 @@ static enum status draw_weights(struct random *random,
 		f.x[t][1] = (real)log(n[t]);
 	}
 	status = fixture_run_heads(&f, error);
-	ask(p, "The fixture, whose log-key features are now ln %d, ln %d,"
-			" ln %d.\nThe products of any query of head %d with its"
-			" three keys are\n%ssqrt(2) ln %d, %ssqrt(2) ln %d,"
-			" %ssqrt(2) ln %d.\nThe head's width is 2, the layer's 4."
-			" Under the causal mask:\nits three weights at position"
-			" %d?\n", n[0], n[1], n[2], h, h ? "-" : "", n[0],
-			h ? "-" : "", n[1], h ? "-" : "", n[2], i);
+	asks(p, "The fixture, whose log-key features are now"
+			" ln %d, ln %d, ln %d.\nThe products of any query of head"
+			" %d with its three keys are\n%ssqrt(2) ln %d,"
+			" %ssqrt(2) ln %d, %ssqrt(2) ln %d.\nThe head's width is"
+			" 2, the layer's 4. Under the causal mask:\nits three"
+			" weights at position %d?\n", n[0], n[1], n[2], h,
+			h ? "-" : "", n[0], h ? "-" : "", n[1], h ? "-" : "",
+			n[2], i);
 	p->count = FIXTURE_T;
 	for (int j = 0; j < FIXTURE_T && !status; j++)
 		p->truth[j] = (double)f.weights[h][i][j];
@@ -217,14 +218,14 @@ static enum status draw_mix(struct random *random, struct prediction *p,
 			fixture_rows(values, FIXTURE_D), true,
 			fixture_rows(out, FIXTURE_D));
 	/* write the question about the mix */
-	ask(p, "At the last of three positions a head's weights are"
+	asks(p, "At the last of three positions a head's weights are"
 			" %d/%d, %d/%d, %d/%d;\nthe values are", n[0], all, n[1], all,
 			n[2], all);
 	p->count = FIXTURE_D;
 	for (int t = 0; t < FIXTURE_T; t++)
-		ask(p, "%s [%g, %g]", t ? "," : "", (double)values[t][0],
+		asks(p, "%s [%g, %g]", t ? "," : "", (double)values[t][0],
 				(double)values[t][1]);
-	ask(p, ".\nThe two numbers of the head's output there?\n");
+	asks(p, ".\nThe two numbers of the head's output there?\n");
 	for (int c = 0; c < FIXTURE_D; c++) {
 		p->truth[c] = (double)out[2][c];
 		for (int t = 0; t < FIXTURE_T; t++) {
@@ -258,8 +259,8 @@ static enum status draw_score(struct random *random,
 	status = attention_scores(tensor_view(query, 2, shape),
 			tensor_view(key, 2, shape), tensor_view(&score, 2, one),
 			error);
-	ask(p, "A layer of width %d has %d heads. A query of one of them is"
-			"\n[%g, %g, %g, %g], a key [%g, %g, %g, %g].\nTheir"
+	asks(p, "A layer of width %d has %d heads. A query of one of them"
+			" is\n[%g, %g, %g, %g], a key [%g, %g, %g, %g].\nTheir"
 			" score?\n", 4 * H, H, (double)query[0],
 			(double)query[1], (double)query[2], (double)query[3],
 			(double)key[0], (double)key[1], (double)key[2],
@@ -281,7 +282,7 @@ static void draw_row(struct random *random, struct prediction *p,
 {
 	for (int c = 0; c < FIXTURE_C; c++)
 		z[c] = (real)(pick(random, 1, 4) + 4 * (c % 2) + c / 2);
-	ask(p, "Two heads of width 2 have given [%g, %g] and [%g, %g].\n",
+	asks(p, "Two heads of width 2 have given [%g, %g] and [%g, %g].\n",
 			(double)z[0], (double)z[1], (double)z[2], (double)z[3]);
 	p->count = FIXTURE_C;
 }
@@ -296,7 +297,7 @@ static enum status draw_ablation(struct random *random,
 
 	(void)error;
 	draw_row(random, p, z);
-	ask(p, "Head %d is ablated: its columns are set to zero before the"
+	asks(p, "Head %d is ablated: its columns are set to zero before the"
 			" projection.\nThe four numbers of the concatenation"
 			" then?\n", h);
 	memcpy(left, z, sizeof z);
@@ -327,12 +328,12 @@ static enum status draw_ablation(struct random *random,
 static void draw_rows(struct random *random, struct prediction *p,
 		struct fixture *f)
 {
-	ask(p, "The stored rows of the output projection are\n");
+	asks(p, "The stored rows of the output projection are\n");
 	for (int r = 0; r < FIXTURE_C; r++) {
 		for (int c = 0; c < FIXTURE_C; c++)
 			f->out_proj[r][c] = (real)pick(random, -1, 1);
 		f->out_proj[r][r] = 1;
-		ask(p, "  [%2g, %2g, %2g, %2g]\n", (double)f->out_proj[r][0],
+		asks(p, "  [%2g, %2g, %2g, %2g]\n", (double)f->out_proj[r][0],
 				(double)f->out_proj[r][1], (double)f->out_proj[r][2],
 				(double)f->out_proj[r][3]);
 	}
@@ -364,7 +365,7 @@ static enum status draw_projection(struct random *random,
 	fixture_set(&f);
 	draw_row(random, p, z);
 	draw_rows(random, p, &f);
-	ask(p, "The four numbers of the output?\n");
+	asks(p, "The four numbers of the output?\n");
 	status = fixture_layer(&f, &layer, error);
 	if (!status)
 		status = layer_mix(layer, tensor_view(z, 2, shape),
@@ -400,8 +401,8 @@ static enum status draw_contribution(struct random *random,
 	fixture_set(&f);
 	draw_row(random, p, z);
 	draw_rows(random, p, &f);
-	ask(p, "What does head %d contribute to the four numbers of the"
-			" output?\n", h);
+	asks(p, "What does head %d contribute to the four numbers of"
+			" the output?\n", h);
 	status = fixture_layer(&f, &layer, error);
 	if (!status)
 		status = layer_contribution(layer, (size_t)h,
@@ -448,9 +449,9 @@ static enum status draw_counts(struct random *random,
 	enum status status = storage_cost((size_t)B, (size_t)T, (size_t)C,
 			(size_t)H, &cost, error);
 
-	ask(p, "A layer without biases has width %d and %d heads; its input"
-			" is (%d, %d, %d).\nHow many parameters has it, and how"
-			" many scores are stored?\n", C, H, B, T, C);
+	asks(p, "A layer without biases has width %d and %d heads; its"
+			" input is (%d, %d, %d).\nHow many parameters has it, and"
+			" how many scores are stored?\n", C, H, B, T, C);
 	p->count = 2;
 	if (status)
 		return status;
@@ -483,7 +484,7 @@ static enum status draw_bytes(struct random *random,
 		return status;
 	same = 4. * (double)at.entries;
 	linear = k * same;
-	ask(p, "The scores of a layer with %d heads on %d examples of %d"
+	asks(p, "The scores of a layer with %d heads on %d examples of %d"
 			" positions\ntake %.0f bytes as floats. How many bytes at"
 			" %d positions?\n", H, B, T, same, T * k);
 	p->count = 1;
@@ -533,9 +534,9 @@ static enum status draw_prefix(struct random *random,
 	double after[PREDICT_NUMBERS], all[PREDICT_NUMBERS];
 	double masked[PREDICT_NUMBERS];
 
-	ask(p, "A layer runs on %d positions, %s the causal mask. The input"
-			"\nis changed at position %d. For each position from 0 to"
-			" %d: 1 if its\noutput moves, 0 if not?\n", T,
+	asks(p, "A layer runs on %d positions, %s the causal mask.\nThe"
+			" input is changed at position %d. For each position from"
+			" 0 to\n%d: 1 if its output moves, 0 if not?\n", T,
 			causal ? "under" : "without", j, T - 1);
 	p->count = (size_t)T;
 	for (int t = 0; t < T; t++) {
@@ -584,14 +585,14 @@ static enum status draw_merge(struct random *random,
 	}
 	/* write the question about the merge */
 	for (int h = 0; h < H; h++) {
-		ask(p, "Head %d gives, position by position,", h);
+		asks(p, "Head %d gives, position by position,", h);
 		for (int i = 0; i < T; i++)
-			ask(p, "%s [%g, %g]", i ? "," : "",
+			asks(p, "%s [%g, %g]", i ? "," : "",
 					(double)AT(heads, h, i, 0),
 					(double)AT(heads, h, i, 1));
-		ask(p, ".\n");
+		asks(p, ".\n");
 	}
-	ask(p, "They lie in memory like this, head after head, and are merged"
+	asks(p, "They lie in memory like this, head after head, and are merged"
 			"\nwithout the swap, as three rows of four. What stands in row"
 			" %d?\n", t);
 	slip(p, SLIP_RIGHT_MERGE, right);
@@ -636,10 +637,11 @@ enum status predict_draw(const struct topic *topic,
 {
 	enum status status = MH_OK;
 
-	do {
+	p->slip_count = 0;
+	for (int i = 0; i < 100 && !status && p->slip_count < 2; i++) {
 		*p = (struct prediction){ 0 };
 		status = topic->draw(random, p, error);
-	} while (!status && p->slip_count < 2);
+	}
 	return status;
 }
 
