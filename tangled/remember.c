@@ -22,7 +22,7 @@ size_t memory_next(const struct memory *memory, double chance)
 				item[i].due < item[first].due))
 			first = i;
 	}
-	if (!fresh || (first < memory->count &&
+	if (!fresh || (memory->round % 2 && first < memory->count &&
 			item[first].due <= memory->round))
 		return first;
 	fresh = (size_t)(chance * (double)fresh);

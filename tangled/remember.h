@@ -22,9 +22,9 @@ struct memory {
 };
 
 /* prototypes of remember */
-/* Which item is to be asked next? One that has been asked before and is
- * due; else one that never was, by chance, a number below 1; else the
- * one that is due first. */
+/* Which item is to be asked next? One that never was, picked by chance,
+ * a number below 1, if there are any and nothing else is due or the
+ * round is even; else the one that is due first. */
 size_t memory_next(const struct memory *memory, double chance);
 
 /* Note an answer to an item: the round is over. */

@@ -162,6 +162,10 @@ START_TEST(what_was_missed_comes_back_before_what_was_right)
 	for (int n = 0; n < 20; n++)
 		memory_note(&m, memory_next(&m, 0), n % 3 != 0);
 	ck_assert_uint_eq(m.round, 24);
+	m = three_items();              /* all missed, and yet all asked */
+	for (int n = 0; n < 5; n++)
+		memory_note(&m, memory_next(&m, 0), false);
+	ck_assert(m.item[0].due && m.item[1].due && m.item[2].due);
 	m.item[0] = (struct memory_item){ "a", 5, 30, 1, 1 };
 	memory_note(&m, 0, true);
 	ck_assert_uint_eq(m.item[0].box, 5);
