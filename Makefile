@@ -33,7 +33,7 @@ COMMANDS := record fixture interventions storage differences reference run thoug
 PROGRAM  := $(COMMANDS) single $(KERNELS) main
 HEADERS  := real.h vector.h $(addsuffix .h,$(filter-out kernel_small,$(LIBRARY)) $(COMMANDS))
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online streaming speed thoughts quiz predict record
+SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online streaming speed thoughts quiz predict when record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c \
             tests/streamed_bench.h tests/streamed_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
@@ -74,7 +74,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -186,8 +186,9 @@ $(BUILD)/single/%.o: $(BUILD)/src/%.c $(BUILD)/flags
 
 # A kernel may round once where it multiplies and adds: its promise is agreement
 # within rounding, the same for any number of threads.
+CONTRACT   = -ffp-contract=fast
 KERNEL_OBJ = kernel.o $(KERNELS:=.o)
-$(KERNEL_OBJ:%=$(BUILD)/double/%) $(KERNEL_OBJ:%=$(BUILD)/single/%): EXTRA += -ffp-contract=fast
+$(KERNEL_OBJ:%=$(BUILD)/double/%) $(KERNEL_OBJ:%=$(BUILD)/single/%): EXTRA += $(CONTRACT)
 
 # Tests are compiled plainly: it is their subjects whose optimised code counts.
 $(BUILD)/single/%.o: EXTRA += -DMH_SINGLE
@@ -387,8 +388,8 @@ $(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp \
 # ---- trust ------------------------------------------------------------------
 
 # The book up to each chapter, and the appendices, which are always there.
-# (The answers are of chapters that a snapshot may not have.)
-APPENDICES = $(filter-out chapters/88%,$(filter chapters/8% chapters/9%,$(CHAPTERS)))
+# (The answers, and what was tried, are of chapters that a snapshot may not have.)
+APPENDICES = $(filter-out chapters/86% chapters/87% chapters/88%,$(filter chapters/8% chapters/9%,$(CHAPTERS)))
 PARTS      = $(filter-out chapters/8% chapters/9%,$(CHAPTERS))
 
 snapshots: $(PARTS:chapters/%.nw=snapshot-%)  ## the book up to each chapter compiles and passes its suites
@@ -428,6 +429,9 @@ mutate: $(NORMAL) $(BUILD)/suite-single   ## small faults in the library, and ho
 
 exercises: $(NORMAL)  ## what the answers promise is what happens
 	@exec env $(ASIDE) tools/exercises book.nw $(CHAPTERS)
+
+sanitize: published  ## suite and program under AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer, ThreadSanitizer and valgrind; KIND=thread is one
+	@BUILD='$(BUILD)' tools/sanitize $(KIND)
 
 lint:               ## spelling, shell scripts, traps in the sources
 	@tools/lint book.nw $(CHAPTERS)

@@ -29,6 +29,24 @@ static enum status check_head(struct projections p, struct tensor x,
 		status = tensor_expect(weights, "weights", 2, square, error);
 	if (!status)
 		status = tensor_expect(out, "out", 2, narrow, error);
+	if (!status)
+		status = tensor_expect(x, "x", 2, x.shape, error);
+	/* expect weights and out to keep clear of all else */
+	const struct tensor_use uses[] = { { "weights", &weights, true },
+			{ "out", &out, true }, { "x", &x, false } };
+	const struct tensor_use others[] = {
+		{ "the query weight", &p.query, false },
+		{ "the key weight", &p.key, false },
+		{ "the value weight", &p.value, false },
+		/* biases that a head reads */
+		{ "the query bias", &p.query_bias, false },
+		{ "the key bias", &p.key_bias, false },
+		{ "the value bias", &p.value_bias, false },
+	};
+
+	if (!status)
+		status = tensor_expect_apart(uses, 3, others,
+				sizeof others / sizeof others[0], error);
 	return status;
 }
 /* functions of attention */

@@ -45,10 +45,10 @@ void attention_mix(struct tensor weights, struct tensor values,
 		bool causal, struct tensor out);
 
 /* One head for one example: x (T,C), projections of width d, weights
- * (T,T), out (T,d); weights and out overlap nothing else. What lies
- * behind the mask does not reach a row that cannot see it, finite or
- * not. Vaswani et al. 2017, equation 1. MH_ESHAPE if the shapes do not
- * fit, MH_EMEMORY if the workspace cannot grow. */
+ * (T,T), out (T,d). What lies behind the mask does not reach a row that
+ * cannot see it, finite or not. Vaswani et al. 2017, equation 1.
+ * MH_ESHAPE if the shapes do not fit, or weights or out overlap
+ * anything else, MH_EMEMORY if the workspace cannot grow. */
 enum status attention_head(struct projections projections,
 		struct tensor x, bool causal,
 		struct tensor weights, struct tensor out,

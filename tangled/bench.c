@@ -292,7 +292,8 @@ static void bench_progress(const char *what)
 		fprintf(stderr, "\r\033[K%s", what ? what : "");
 }
 
-static void measure_peaks(struct record *record, bool quick)
+static enum status measure_peaks(struct record *record, bool quick,
+		struct error *error)
 {
 	const size_t all = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 	const size_t bytes = (size_t)1 << (quick ? 20 : 28);
@@ -306,6 +307,9 @@ static void measure_peaks(struct record *record, bool quick)
 
 	printf("threads of this machine: %zu\n", all);
 	for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++) {
+		if (!(peaks[i].value > 0))
+			return REFUSE(error, MH_EMEMORY, "no memory or no threads"
+					" to measure %s", peaks[i].key);
 		printf("%-10s%10.1f %s\n", peaks[i].key, peaks[i].value,
 				peaks[i].unit);
 		if (record)
@@ -314,6 +318,7 @@ static void measure_peaks(struct record *record, bool quick)
 	}
 	if (record)
 		RECORD(record, NOISE, "1", all, "bench.processors");
+	return MH_OK;
 }
 
 /* What the processor is called, as far as the system says. */
@@ -448,11 +453,14 @@ enum status bench_table(struct record *record, bool quick,
 	}, tiny_shapes[] = { { 2, 4, 8, 2 }, { 1, 16, 24, 3 }, { 0 } };
 	const struct speed_shape *s = quick ? tiny_shapes : real_shapes;
 	double rates[CONTENDERS] = { 0 };
-	enum status status = MH_OK;
+	enum status status;
 
 	bench_progress("peaks of this machine");
 	record_circumstances(record);
-	measure_peaks(record, quick);
+	status = measure_peaks(record, quick, error);
+	bench_progress(NULL);
+	if (status)
+		return status;
 	printf("%3s%6s%6s%4s %-9s%-10s%10s%10s%10s%9s\n", "B", "T", "C",
 			"H", "way", "path", "ms", "low", "high", "GFLOP/s");
 	for (; s->B && !status; s++)

@@ -17,7 +17,30 @@ static enum status expect_head(struct projections p, struct tensor x,
 		status = tensor_expect(dout, "dout", 2, narrow, error);
 	if (!status)
 		status = tensor_expect(dx, "dx", 2, x.shape, error);
+	if (!status)
+		status = tensor_expect(x, "x", 2, x.shape, error);
 	return status;
+}
+
+/* Nothing that gradient_head writes is read or written elsewhere. */
+static enum status expect_head_apart(struct projections p,
+		struct projections g, struct tensor x, struct tensor weights,
+		struct tensor dout, struct tensor dx, struct error *error)
+{
+	const struct tensor_use uses[] = { { "dx", &dx, true },
+			{ "x", &x, false }, { "weights", &weights, false },
+			{ "dout", &dout, false } };
+	const struct tensor_use others[] = {
+		{ "the query weight", &p.query, false },
+		{ "the key weight", &p.key, false },
+		{ "the value weight", &p.value, false },
+		{ "the query gradient", &g.query, true },
+		{ "the key gradient", &g.key, true },
+		{ "the value gradient", &g.value, true }
+	};
+
+	return tensor_expect_apart(uses, 4, others,
+			sizeof others / sizeof others[0], error);
 }
 
 /* All shapes are those of the forward pass, and dx can be written. */
@@ -25,15 +48,28 @@ static enum status check_backward(const struct layer *layer,
 		struct tensor x, const struct forward *seen, struct tensor dy,
 		struct tensor dx, struct error *error)
 {
-	struct forward result = { dx, seen->weights, seen->concat };
-	enum status status = layer_expect(layer, x, &result, "dx", error);
+	struct forward result = { .output = dx };
+	enum status status;
 
+	if (!seen)
+		return REFUSE(error, MH_ESHAPE, "there is no result");
+	result.weights = seen->weights;
+	result.concat = seen->concat;
+	status = layer_expect(layer, x, &result, "dx", error);
 	if (!status)
 		status = tensor_expect(dy, "dy", 3, x.shape, error);
-	if (!status && tensor_overlaps_itself(dx))
+	if (!status && !seen->weights.data && !tensor_is_empty(x))
 		status = REFUSE(error, MH_ESHAPE,
-				"dx has a stride of 0 along an axis");
-	return status;
+				"the way back reads weights, and there are none");
+	if (status)
+		return status;
+
+	const struct tensor_use uses[] = { { "dx", &dx, true },
+			{ "x", &x, false }, { "dy", &dy, false },
+			{ "weights", &seen->weights, false },
+			{ "concat", &seen->concat, false } };
+
+	return layer_expect_apart(layer, true, uses, 5, error);
 }
 
 /* Back through the output projection: dz (B,T,C) from the workspace. */
@@ -278,6 +314,9 @@ enum status gradient_head(struct projections projections,
 	enum status status = expect_head(projections, x, weights, dout,
 			dx, error);
 
+	if (!status)
+		status = expect_head_apart(projections, gradients, x, weights,
+				dout, dx, error);
 	/* borrow room for a head and its gradients */
 	const size_t square[] = { x.shape[0], x.shape[0] };
 	struct tensor *parts[] = { &q, &k, &v, &dq, &dk, &dv };

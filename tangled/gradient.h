@@ -48,12 +48,11 @@ enum status gradient_head(struct projections projections,
 /* Back through layer_forward_loop: x (B,T,C) and causal as they were
  * forward; seen, of which weights and concat are read, as the forward
  * pass has left it; dy (B,T,C), the gradient of the output. Sets dx
- * (B,T,C), which overlaps nothing else; adds to the gradient of every
- * parameter of the heads in the slots, of out_proj and of the biases.
- * MH_ESHAPE if shapes do not fit or a slot is empty; nothing has been
- * written then. MH_EMEMORY if the workspace cannot grow; then some
- * gradients may have been added. B or T may be 0. Two calls on one
- * layer must not run at the same time, since both would add to its
+ * (B,T,C); adds to the gradient of every parameter of the heads in the
+ * slots, of out_proj and of the biases. What it does with odd arguments
+ * and numbers is said of layer_forward_loop; but if MH_EMEMORY is
+ * returned, some gradients may have been added. Two calls on one layer
+ * must not run at the same time, since both would add to its
  * gradients. */
 enum status layer_backward_loop(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *seen,

@@ -564,7 +564,9 @@ static void attend_strip(const struct strip *s, real *room)
 			real sum = total(sums[i]);
 
 			s->sum[row + i] = sum;
-			lay_row(d, (struct grid){ out + i * width, 0, 1 }, 1 / sum,
+			for (size_t j = 0; j < width; j += LANES)
+				store(out + i * width + j, load(out + i * width + j) / sum);
+			lay_row(d, (struct grid){ out + i * width, 0, 1 }, 1,
 					s->out.data + (row + i) * s->out.step, d);
 		}
 	}

@@ -8,16 +8,89 @@
 #include "blas.h"
 
 /* private functions of layer */
+/* The results that the caller has room for; and if that is no room for
+ * weights, one square (T,T) from the workspace in their place. */
+static enum status borrow_weights(const struct layer *layer,
+		struct tensor x, const struct forward *result,
+		struct forward *whole, struct workspace *workspace,
+		struct error *error)
+{
+	const size_t T = x.shape[1], square[] = { T, T };
+	struct tensor one;
+	enum status status;
+
+	*whole = *result;
+	if (whole->weights.data)
+		return MH_OK;
+	status = workspace_take(workspace, 2, square, &one, error);
+	if (!status)
+		whole->weights = (struct tensor){ one.data, 4,
+				{ x.shape[0], layer->heads, T, T },
+				{ 0, 0, (ptrdiff_t)T, 1 } };
+	return status;
+}
+
+static enum status apart_from_layer(const struct layer *layer,
+		bool back, const struct tensor_use uses[], size_t count,
+		struct error *error)
+{
+	const struct tensor_use own[] = {
+		{ "in_proj", &layer->in_proj.value, false },
+		{ "out_proj", &layer->out_proj.value, false },
+		{ "the gradient of in_proj", &layer->in_proj.gradient, back },
+		{ "the gradient of out_proj", &layer->out_proj.gradient, back },
+		/* biases among what a layer owns */
+		{ "in_bias", &layer->in_bias.value, false },
+		{ "out_bias", &layer->out_bias.value, false },
+		{ "the gradient of in_bias", &layer->in_bias.gradient, back },
+		{ "the gradient of out_bias", &layer->out_bias.gradient, back },
+	};
+
+	return tensor_expect_apart(uses, count, own,
+			sizeof own / sizeof own[0], error);
+}
+
+static enum status apart_from_head(const struct head *head, bool back,
+		const struct tensor_use uses[], size_t count,
+		struct error *error)
+{
+	const struct tensor_use own[] = {
+		{ "a head's query weight", &head->query.value, false },
+		{ "a head's key weight", &head->key.value, false },
+		{ "a head's value weight", &head->value.value, false },
+		{ "a query weight's gradient", &head->query.gradient, back },
+		{ "a key weight's gradient", &head->key.gradient, back },
+		{ "a value weight's gradient", &head->value.gradient, back },
+		/* biases among what a head owns */
+		{ "a head's query bias", &head->query_bias.value, false },
+		{ "a head's key bias", &head->key_bias.value, false },
+		{ "a head's value bias", &head->value_bias.value, false },
+		{ "a query bias's gradient", &head->query_bias.gradient, back },
+		{ "a key bias's gradient", &head->key_bias.gradient, back },
+		{ "a value bias's gradient", &head->value_bias.gradient, back },
+	};
+
+	return tensor_expect_apart(uses, count, own,
+			sizeof own / sizeof own[0], error);
+}
+
 static enum status check_forward(const struct layer *layer,
 		struct tensor x, const struct forward *result,
 		struct error *error)
 {
-	if (tensor_overlaps_itself(result->output) ||
-			tensor_overlaps_itself(result->weights) ||
-			tensor_overlaps_itself(result->concat))
-		return REFUSE(error, MH_ESHAPE,
-				"a result has a stride of 0 along an axis");
-	return layer_expect(layer, x, result, "output", error);
+	enum status status = layer_expect(layer, x, result, "output",
+			error);
+
+	if (status)
+		return status;
+
+	const struct tensor_use uses[] = {
+		{ "output", &result->output, true },
+		{ "concat", &result->concat, true },
+		{ "weights", &result->weights, true }, { "x", &x, false }
+	};
+
+	return layer_expect_apart(layer, false, uses, 4, error);
 }
 
 static enum status check_contiguous(const struct forward *result,
@@ -235,6 +308,11 @@ enum status layer_enter(struct layer *layer, size_t slot,
 		struct head *head, struct error *error)
 {
 	static const char *const names[] = { "query", "key", "value" };
+
+	if (!layer || !head)
+		return REFUSE(error, MH_ESHAPE, "there is no %s",
+				layer ? "head" : "layer");
+
 	struct parameter *parts[] = { &head->query, &head->key,
 			&head->value };
 	const size_t shape[] = { layer->head_width, layer->width };
@@ -277,6 +355,8 @@ enum status layer_frame(size_t width, size_t heads,
 	struct layer *l;
 	size_t numbers;
 
+	if (!layer)
+		return REFUSE(error, MH_ESHAPE, "there is no place for it");
 	*layer = NULL;
 	/* refuse a width that heads cannot share */
 	if (heads == 0 || width == 0)
@@ -400,10 +480,15 @@ enum status layer_forward_loop(const struct layer *layer,
 		struct workspace *workspace,
 		struct error *error)
 {
+	struct workspace_mark mark = workspace_mark(workspace);
 	enum status status = check_forward(layer, x, result, error);
+	struct forward whole;
 
 	if (status || tensor_is_empty(x))
 		return status;
+	status = borrow_weights(layer, x, result, &whole, workspace,
+			error);
+	result = &whole;
 	for (size_t b = 0; b < x.shape[0] && !status; b++) {
 		/* run every head on one example */
 		for (size_t h = 0; h < layer->heads && !status; h++) {
@@ -422,6 +507,7 @@ enum status layer_forward_loop(const struct layer *layer,
 					tensor_slice(result->concat, 0, b),
 					tensor_slice(result->output, 0, b), error);
 	}
+	workspace_release(workspace, mark);
 	return status;
 }
 
@@ -429,11 +515,22 @@ enum status forward_take(const struct layer *layer, struct tensor x,
 		struct forward *result, struct workspace *workspace,
 		struct error *error)
 {
+	enum status status = layer_expect_shape(layer, x, error);
+
+	if (status)
+		return status;
+	if (!result)
+		return REFUSE(error, MH_ESHAPE, "there is no result");
+
 	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
 			x.shape[1] };
-	enum status status = workspace_take(workspace, 3, x.shape,
-			&result->output, error);
+	size_t count;
 
+	if (!tensor_count(4, square, &count))
+		return REFUSE(error, MH_ESIZE, "weights of shape %s are too"
+				" large to address", shape_write(4, square).text);
+	status = workspace_take(workspace, 3, x.shape, &result->output,
+			error);
 	if (!status)
 		status = workspace_take(workspace, 4, square,
 				&result->weights, error);
@@ -443,12 +540,26 @@ enum status forward_take(const struct layer *layer, struct tensor x,
 	return status;
 }
 
-enum status layer_expect_input(const struct layer *layer,
+enum status layer_expect_shape(const struct layer *layer,
 		struct tensor x, struct error *error)
 {
+	if (!layer)
+		return REFUSE(error, MH_ESHAPE, "there is no layer");
 	if (x.rank != 3 || x.shape[2] != layer->width)
 		return REFUSE(error, MH_ESHAPE, "x has shape %s, wanted"
 				" (B, T, %zu)", tensor_shape(x).text, layer->width);
+	return MH_OK;
+}
+
+enum status layer_expect_input(const struct layer *layer,
+		struct tensor x, struct error *error)
+{
+	enum status status = layer_expect_shape(layer, x, error);
+
+	if (!status)
+		status = tensor_expect(x, "x", 3, x.shape, error);
+	if (status)
+		return status;
 	for (size_t h = 0; h < layer->heads; h++) {
 		if (!layer->head[h])
 			return REFUSE(error, MH_ESHAPE, "slot %zu holds no head",
@@ -466,19 +577,49 @@ enum status layer_expect(const struct layer *layer, struct tensor x,
 		const struct forward *result, const char *name,
 		struct error *error)
 {
-	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
-			x.shape[1] };
 	enum status status = layer_expect_input(layer, x, error);
 
-	if (!status)
-		status = tensor_expect(result->output, name, 3, x.shape,
-				error);
+	if (status)
+		return status;
+	if (!result)
+		return REFUSE(error, MH_ESHAPE, "there is no result");
+
+	const size_t square[] = { x.shape[0], layer->heads, x.shape[1],
+			x.shape[1] };
+
+	status = tensor_expect(result->output, name, 3, x.shape, error);
 	if (!status)
 		status = tensor_expect(result->concat, "concat", 3, x.shape,
 				error);
-	if (!status)
+	if (!status && (result->weights.data || result->weights.rank))
 		status = tensor_expect(result->weights, "weights", 4, square,
 				error);
+	return status;
+}
+
+enum status layer_expect_apart(const struct layer *layer, bool back,
+		const struct tensor_use uses[], size_t count,
+		struct error *error)
+{
+	/* blocks of the layer */
+	const size_t C = layer->width;
+	const struct tensor values = { layer->memory, 1, { 8 * C * C }, { 1 } };
+	/* see the biases as a block */
+	const struct tensor biases = { layer->bias_memory, 1, { 8 * C },
+			{ 1 } };
+	const struct tensor_use blocks[] = { { "values", &values, true },
+			/* block of the biases */
+			{ "biases", &biases, true }
+	};
+	enum status status = MH_OK;
+
+	if (tensor_expect_apart(uses, count, blocks,
+			sizeof blocks / sizeof blocks[0], NULL))
+		status = apart_from_layer(layer, back, uses, count, error);
+	for (size_t h = 0; h < layer->heads && !status; h++)
+		if (layer->head[h] != &layer->own[h])
+			status = apart_from_head(layer->head[h], back, uses,
+					count, error);
 	return status;
 }
 
@@ -487,9 +628,11 @@ enum status layer_contribution(const struct layer *layer, size_t h,
 		struct tensor contribution,
 		struct error *error)
 {
-	const size_t d = layer->head_width;
+	const size_t d = layer ? layer->head_width : 0;
 	enum status status;
 
+	if (!layer)
+		return REFUSE(error, MH_ESHAPE, "there is no layer");
 	if (h >= layer->heads)
 		return REFUSE(error, MH_ESHAPE, "head %zu of a layer with"
 				" %zu heads", h, layer->heads);
@@ -499,6 +642,14 @@ enum status layer_contribution(const struct layer *layer, size_t h,
 				layer->width);
 	status = tensor_expect(contribution, "contribution", 3,
 			concat.shape, error);
+	/* expect the contribution to keep clear of all else */
+	const struct tensor_use uses[] = { { "concat", &concat, false },
+			{ "contribution", &contribution, true } };
+
+	if (!status)
+		status = tensor_expect(concat, "concat", 3, concat.shape, error);
+	if (!status)
+		status = layer_expect_apart(layer, false, uses, 2, error);
 	for (size_t b = 0; b < concat.shape[0] && !status; b++)
 		status = tensor_product(
 			tensor_narrow(tensor_slice(concat, 0, b), 1, h * d, d),
@@ -548,15 +699,19 @@ enum status layer_forward_packed(const struct layer *layer,
 {
 	struct workspace_mark mark = workspace_mark(workspace);
 	struct tensor qkv, heads;
+	struct forward whole;
 	enum status status = check_forward(layer, x, result, error);
 
 	if (!status)
 		status = check_contiguous(result, error);
 	if (status || tensor_is_empty(x))
 		return status;
-	status = layer_project(layer, x, &qkv, workspace, error);
+	status = borrow_weights(layer, x, result, &whole, workspace,
+			error);
 	if (!status)
-		status = attend_packed(layer, qkv, causal, result->weights,
+		status = layer_project(layer, x, &qkv, workspace, error);
+	if (!status)
+		status = attend_packed(layer, qkv, causal, whole.weights,
 				&heads, workspace, error);
 	if (!status)
 		status = merge_packed(layer, heads, result, error);
@@ -617,6 +772,9 @@ struct tensor layer_head_axis(const struct layer *layer,
 
 enum status layer_add_biases(struct layer *layer, struct error *error)
 {
+	if (!layer)
+		return REFUSE(error, MH_ESHAPE, "there is no layer");
+
 	const size_t H = layer->heads, C = layer->width;
 	enum status status = MH_OK;
 	struct entry *entries;

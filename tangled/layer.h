@@ -90,23 +90,41 @@ void layer_randomize(struct layer *layer, uint64_t seed);
  * concatenation are for looking at: only the output is owed. */
 struct forward {
 	struct tensor output;           /* (B,T,C) */
-	struct tensor weights;          /* (B,H,T,T) */
+	struct tensor weights;          /* (B,H,T,T), or zero: unwanted */
 	struct tensor concat;           /* (B,T,C) */
 };
 
-/* Borrow room for what a forward pass over x (B,T,C) hands back.
- * Returns what workspace_take returns. */
+/* Borrow room for what a forward pass over x (B,T,C) hands back; only
+ * the shape of x is looked at. MH_ESIZE, before anything is borrowed,
+ * if memory could not hold it; else what workspace_take returns. */
 enum status forward_take(const struct layer *layer, struct tensor x,
 		struct forward *result, struct workspace *workspace,
 		struct error *error);
 
 /* Run the heads one after the other, each on the whole width of x
  * (B,T,C); set them side by side; project. Vaswani et al. 2017, section
- * 3.2.2. The results overlap neither x nor each other. B or T may be 0.
- * MH_ESHAPE if shapes do not fit or a slot is empty, MH_EMEMORY if the
+ * 3.2.2. x may be any view.
+ *
+ * What every pass of this library, forth or back, does with the odd:
+ * B or T may be 0, and nothing is done then. A refusal comes before
+ * anything is written: MH_ESHAPE if a pointer is NULL, a tensor has
+ * elements and no data, shapes do not fit, a slot is empty, or what is
+ * written overlaps itself, anything that is read, or a parameter;
+ * MH_ESIZE if memory could not hold a tensor; MH_EMEMORY if the
  * workspace cannot grow. After a first call of the same size nothing is
- * allocated, and calls with separate workspaces and results may run at
- * the same time. */
+ * allocated.
+ *
+ * A number that is NaN or infinite shows in every result that may see
+ * it and in no other; behind the mask it is never read. A row whose
+ * largest score is not finite is NaN; a score of minus infinity, among
+ * others, weighs 0. Scores of any finite size have their exact softmax,
+ * within rounding.
+ *
+ * weights without data and of rank 0 are not wanted: heads then take
+ * turns with one square (T,T) of the workspace, and the other results
+ * keep every bit. Calls on one layer with separate workspaces and
+ * results may run at the same time; those of the way back may not,
+ * since they add to the same gradients. */
 enum status layer_forward_loop(const struct layer *layer,
 		struct tensor x, bool causal,
 		const struct forward *result,
@@ -122,21 +140,35 @@ struct projections head_values(const struct head *head);
 enum status layer_mix(const struct layer *layer, struct tensor concat,
 		struct tensor output, struct error *error);
 
-/* MH_OK if x is a (B,T,C) and every slot holds a head that fits the
- * layer; otherwise MH_ESHAPE and a sentence. */
+/* MH_OK if there is a layer and x has a shape (B,T,C); otherwise
+ * MH_ESHAPE and a sentence. */
+enum status layer_expect_shape(const struct layer *layer,
+		struct tensor x, struct error *error);
+
+/* The same, and that x has data and every slot holds a head that fits
+ * the layer. */
 enum status layer_expect_input(const struct layer *layer,
 		struct tensor x, struct error *error);
 
-/* The same, and that result has the shapes of a forward pass over x; in
- * the sentence its output is called by name. */
+/* The same, and that result has the shapes of a forward pass over x, or
+ * leaves the weights out; in the sentence its output is called by
+ * name. */
 enum status layer_expect(const struct layer *layer, struct tensor x,
 		const struct forward *result, const char *name,
+		struct error *error);
+
+/* MH_OK if what is written among the uses, of which there are at most
+ * TENSOR_USES, overlaps nothing else, and no parameter of the layer or
+ * of a head in its slots; on the way back, their gradients are written,
+ * too. Otherwise what tensor_expect_apart returns. */
+enum status layer_expect_apart(const struct layer *layer, bool back,
+		const struct tensor_use uses[], size_t count,
 		struct error *error);
 
 /* contribution (B,T,C) = what head h adds to the output, given concat
  * (B,T,C): the output is the sum of these over all heads (and of the
  * output's bias), and lacks this one if the head's columns are zero.
- * MH_ESHAPE if these do not fit. */
+ * MH_ESHAPE if these do not fit or overlap. */
 enum status layer_contribution(const struct layer *layer, size_t h,
 		struct tensor concat,
 		struct tensor contribution,
@@ -154,10 +186,11 @@ enum status layer_stack(const struct layer *layer,
 		struct error *error);
 
 /* What layer_forward_loop computes, by one product for all projections
- * and BLAS for every product; it agrees with the loop within rounding.
- * output, weights and concat must be contiguous. Vaswani et al. 2017,
- * section 3.2.2. Returns what the loop returns, and MH_ESIZE if a size
- * exceeds the integers of BLAS. */
+ * and BLAS for every product; it agrees with the loop within rounding,
+ * and so do rows before and after something behind their mask has
+ * become NaN or infinite. output, weights and concat must be
+ * contiguous. Vaswani et al. 2017, section 3.2.2. Returns what the loop
+ * returns, and MH_ESIZE if a size exceeds the integers of BLAS. */
 enum status layer_forward_packed(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *result,
 		struct workspace *workspace, struct error *error);

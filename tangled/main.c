@@ -32,6 +32,11 @@
 
 #include "predict.h"
 
+#include <fcntl.h>
+
+#include <signal.h>
+#include <unistd.h>
+
 #define VERSION "0.1.0"
 
 enum { ANSWER_YES, ANSWER_NO, CANNOT, OPERANDS = 2 };
@@ -250,6 +255,21 @@ static int misuse(const char *format, ...)
 	return CANNOT;
 }
 
+/* Has all that was printed arrived? If not, say so. */
+static bool printed(void)
+{
+	const char *cause = fflush(stdout) == 0 ?
+			"an earlier write failed" : strerror(errno);
+	char text[200];
+
+	if (!ferror(stdout))
+		return true;
+	snprintf(text, sizeof text, "cannot write to standard output: %s",
+			cause);
+	say(text);
+	return false;
+}
+
 static const char *option_name(int letter);
 
 /* Say what a function of the library has said. */
@@ -259,15 +279,47 @@ static int complain(const struct error *error)
 	return CANNOT;
 }
 
-/* Put a record in its place, or remove it if something went wrong. */
+/* remove a record that a signal interrupts */
+static char unfinished[4096];           /* its name, or empty */
+
+static void clean_up(int number)
+{
+	if (*unfinished)
+		unlink(unfinished);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* record_open, of a record that no signal leaves behind. */
+static enum status begin_record(struct record *record,
+		const char *path, bool keys_only, struct error *error)
+{
+	static const int numbers[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
+	enum status status = record_open(record, path, keys_only, error);
+
+	snprintf(unfinished, sizeof unfinished, "%s",
+			record->whole.beside ? record->whole.beside : "");
+	for (int i = 0; *unfinished && i < 4; i++)
+		if (signal(numbers[i], clean_up) == SIG_IGN)
+			signal(numbers[i], SIG_IGN);
+	return status;
+}
+
+/* Put a record in its place, or remove it if something went wrong with
+ * it, or with what was printed beside it. */
 static int finish_record(struct record *record, enum status status,
 		struct error *error)
 {
-	if (status)
-		record_abandon(record);
-	else
+	bool done = !status && printed();
+
+	if (done)
 		status = record_close(record, error);
-	return status ? complain(error) : ANSWER_YES;
+	else
+		record_abandon(record);
+	*unfinished = '\0';
+	if (status)
+		return complain(error);
+	return done ? ANSWER_YES : CANNOT;
 }
 /* subcommands */
 static void show_progress(size_t done)
@@ -350,7 +402,7 @@ static int sweep_command(const struct options *options)
 				" chosen with --time only");
 	if (!output)
 		return sweep(NULL, &error) ? complain(&error) : ANSWER_YES;
-	status = record_open(&record, output, false, &error);
+	status = begin_record(&record, output, false, &error);
 	if (!status)
 		status = sweep(&record, &error);
 	return finish_record(&record, status, &error);
@@ -364,6 +416,7 @@ static int run_command(const struct options *options)
 		options->prefix ? options->prefix : "", options->heads,
 		RUN_PACKED, !options->unmasked, options->backward
 	};
+	bool single;
 	enum status status;
 
 	if (options->path && !run_path_find(options->path, &request.path))
@@ -377,8 +430,9 @@ static int run_command(const struct options *options)
 		return misuse("run: --output FILE is missing");
 	if (!request.heads)
 		return misuse("run: --heads H is missing");
-	status = (run_wants_float(&request) ? mhf_run_layer :
-			run_layer)(&request, &error);
+	status = run_wants_float(&request, &single, &error);
+	if (!status)
+		status = (single ? mhf_run_layer : run_layer)(&request, &error);
 	return status ? complain(&error) : ANSWER_YES;
 }
 
@@ -390,13 +444,16 @@ static int bench_command(const struct options *options)
 
 	if (options->serve) {
 		bench_serve(stdin, stdout);
-		return ANSWER_YES;
+		if (!ferror(stdin))
+			return ANSWER_YES;
+		say("cannot read standard input");
+		return CANNOT;
 	}
 	if (!options->output) {
 		status = bench_table(NULL, options->quick, &error);
 		return status ? complain(&error) : ANSWER_YES;
 	}
-	status = record_open(&record, options->output, false, &error);
+	status = begin_record(&record, options->output, false, &error);
 	if (!status)
 		status = bench_table(&record, options->quick, &error);
 	return finish_record(&record, status, &error);
@@ -433,7 +490,7 @@ static int time_command(const struct options *options)
 		status = sweep_times(options, NULL, &error);
 		return status ? complain(&error) : ANSWER_YES;
 	}
-	status = record_open(&record, options->output, false, &error);
+	status = begin_record(&record, options->output, false, &error);
 	if (!status)
 		status = sweep_times(options, &record, &error);
 	return finish_record(&record, status, &error);
@@ -528,7 +585,8 @@ static int record_into(const char *path, bool keys_only)
 {
 	struct error error;
 	struct record record;
-	enum status status = record_open(&record, path, keys_only, &error);
+	enum status status = begin_record(&record, path, keys_only,
+			&error);
 
 	if (!status)
 		status = measure(&record, &error);
@@ -607,10 +665,7 @@ static int print_help(void)
 
 static int finish(int answer)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return answer;
-	perror("multihead: cannot write to standard output");
-	return CANNOT;
+	return answer == CANNOT || printed() ? answer : CANNOT;
 }
 
 static const struct option options_known[] = {
@@ -795,6 +850,10 @@ static const char *option_name(int letter)
 
 int main(int argc, char **argv)
 {
+	/* fill the places of streams that are closed */
+	for (int stream = 0; stream < 3; stream++)
+		if (fcntl(stream, F_GETFD) == -1)
+			open("/dev/null", stream ? O_RDONLY : O_WRONLY);
 	/* answer a call without a subcommand */
 	if (argc < 2)
 		return misuse("a subcommand is missing");

@@ -18,6 +18,7 @@
 #include "differences.h"
 #include "gradient.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -610,27 +611,47 @@ static enum status measure_differences(struct record *record,
 	return status;
 }
 
+/* read a small file back */
+/* Read up to so many bytes of a file; *bytes says how many. */
+static enum status read_back(const char *path, char *text, size_t most,
+		size_t *bytes, struct error *error)
+{
+	FILE *file = fopen(path, "rb");
+	int cause = errno;
+	bool done = false;
+
+	if (file) {
+		*bytes = fread(text, 1, most, file);
+		cause = errno;
+		done = !ferror(file);
+		fclose(file);
+	}
+	return done ? MH_OK : REFUSE(error, MH_EFILE, "cannot read %.100s:"
+			" %s", path, strerror(cause));
+}
+
 static enum status measure_file(struct record *record,
 		struct error *error)
 {
-	char path[] = "/tmp/measure-XXXXXX", text[128] = "";
+	const char *folder = getenv("TMPDIR");
+	char path[256], text[128] = "";
 	real numbers[4] = { 1, 2, 3, 4 };
 	struct weights_tensor w = { "w", tensor_view(numbers, 2,
 			(size_t[]){ 2, 2 }) };
-	int descriptor = mkstemp(path);
 	size_t bytes = 0, used;
-	FILE *file;
+	int descriptor;
 	enum status status;
 
+	snprintf(path, sizeof path, "%.200s/measure-XXXXXX", folder ?
+			folder : "/tmp");
+	descriptor = mkstemp(path);
 	if (descriptor < 0)
-		return REFUSE(error, MH_EFILE, "cannot write %s", path);
+		return REFUSE(error, MH_EFILE, "cannot write %.100s: %s", path,
+				strerror(errno));
 	close(descriptor);
 	status = weights_write(path, &w, 1, error);
-	file = fopen(path, "rb");
-	if (file) {
-		bytes = fread(text, 1, sizeof text - 1, file);
-		fclose(file);
-	}
+	if (!status)
+		status = read_back(path, text, sizeof text - 1, &bytes, error);
 	remove(path);
 	/* record what the file has */
 	const char *brace = strchr(text + 8, '}');

@@ -202,15 +202,24 @@ enum status streamed_take(const struct layer *layer, struct tensor x,
 		struct streamed *result, struct workspace *workspace,
 		struct error *error)
 {
-	struct tensor *parts[] = { &result->output, &result->concat,
-			&result->qkv, &result->maximum, &result->sum };
-	enum status status = MH_OK;
+	enum status status = layer_expect_shape(layer, x, error);
+	size_t count;
 
+	if (status)
+		return status;
+	if (!result)
+		return REFUSE(error, MH_ESHAPE, "there is no result");
 	/* shapes of what is streamed */
 	const size_t B = x.shape[0], T = x.shape[1];
 	const size_t C = layer->width, H = layer->heads;
 	const size_t shapes[5][3] = { { B, T, C }, { B, T, C },
 			{ B, T, 3 * C }, { B, H, T }, { B, H, T } };
+	struct tensor *parts[] = { &result->output, &result->concat,
+			&result->qkv, &result->maximum, &result->sum };
+
+	if (!tensor_count(3, shapes[2], &count))        /* the largest */
+		return REFUSE(error, MH_ESIZE, "qkv of shape %s is too large"
+				" to address", shape_write(3, shapes[2]).text);
 	for (int i = 0; i < 5 && !status; i++)
 		status = workspace_take(workspace, 3, shapes[i], parts[i],
 				error);
@@ -218,36 +227,47 @@ enum status streamed_take(const struct layer *layer, struct tensor x,
 }
 
 enum status streamed_expect(const struct layer *layer, struct tensor x,
-		const struct streamed *result, const char *name,
+		const struct streamed *result, const struct slope *slope,
 		struct error *error)
 {
-	const char *names[] = { name, "concat", "qkv", "maximum", "sum" };
-	const struct tensor parts[] = { result->output, result->concat,
-			result->qkv, result->maximum, result->sum };
 	enum status status = layer_expect_input(layer, x, error);
 
+	if (status)
+		return status;
+	if (!result)
+		return REFUSE(error, MH_ESHAPE, "there is no result");
 	/* shapes of what is streamed */
 	const size_t B = x.shape[0], T = x.shape[1];
 	const size_t C = layer->width, H = layer->heads;
 	const size_t shapes[5][3] = { { B, T, C }, { B, T, C },
 			{ B, T, 3 * C }, { B, H, T }, { B, H, T } };
+	/* uses of what is streamed */
+	const bool back = slope != NULL;
+	const struct tensor_use uses[] = {
+		{ back ? "dx" : "output", back ? &slope->dx : &result->output,
+				true },
+		{ "concat", &result->concat, !back },
+		{ "qkv", &result->qkv, true },
+		{ "maximum", &result->maximum, !back },
+		{ "sum", &result->sum, !back },
+		{ "x", &x, false }, { "dy", back ? &slope->dy : NULL, false }
+	};
 	for (size_t h = 0; h < H && !status; h++)
 		status = expect_weights(layer, layer->head[h], error);
-	for (int i = 0; i < 5 && !status; i++) {
-		status = tensor_expect(parts[i], names[i], 3, shapes[i],
-				error);
-		if (!status && tensor_overlaps_itself(parts[i]))
-			status = REFUSE(error, MH_ESHAPE,
-					"%s has a stride of 0 along an axis", names[i]);
-	}
-	return status;
+	for (int i = 0; i < 5 && !status; i++)
+		status = tensor_expect(*uses[i].tensor, uses[i].name, 3,
+				shapes[i], error);
+	if (!status && back)
+		status = tensor_expect(slope->dy, "dy", 3, x.shape, error);
+	return status ? status : layer_expect_apart(layer, back, uses,
+			6 + back, error);
 }
 
 enum status layer_forward_online(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *result,
 		struct workspace *workspace, struct error *error)
 {
-	enum status status = streamed_expect(layer, x, result, "output",
+	enum status status = streamed_expect(layer, x, result, NULL,
 			error);
 
 	(void)workspace;
@@ -277,15 +297,11 @@ enum status layer_backward_online(const struct layer *layer,
 		struct workspace *workspace, struct error *error)
 {
 	struct workspace_mark mark = workspace_mark(workspace);
-	struct streamed written = *seen;
 	struct tensor dz;
 	struct online_slopes slopes;
-	enum status status;
+	enum status status = streamed_expect(layer, x, seen,
+			&(struct slope){ dy, dx }, error);
 
-	written.output = dx;
-	status = streamed_expect(layer, x, &written, "dx", error);
-	if (!status)
-		status = tensor_expect(dy, "dy", 3, x.shape, error);
 	if (status || tensor_is_empty(x))
 		return status;
 	/* take all memory before anything is added */

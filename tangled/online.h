@@ -54,18 +54,24 @@ real online_add(struct online_row *row, real score,
 void online_finish(struct online_row *row);
 
 
-/* Borrow room for what a forward pass over x (B,T,C) hands back.
- * Returns what workspace_take returns. */
+/* The slopes of a way back: dy, which is read, and dx. */
+struct slope {
+	struct tensor dy, dx;           /* (B,T,C) */
+};
+
+/* Borrow room for what a forward pass over x (B,T,C) hands back; only
+ * the shape of x is looked at. Returns what workspace_take returns. */
 enum status streamed_take(const struct layer *layer, struct tensor x,
 		struct streamed *result, struct workspace *workspace,
 		struct error *error);
 
-/* MH_OK if x is a (B,T,C), every slot holds a head that fits, and the
- * parts of result have the shapes of a forward pass over x and no
- * stride of 0; otherwise MH_ESHAPE and a sentence in which the output
- * is called by name. */
+/* MH_OK if x is a (B,T,C), every slot holds a head that fits, the parts
+ * of result have the shapes of a forward pass over x, and what is
+ * written keeps clear of all else: the result on the way forth; on the
+ * way back, which has a slope, dx and qkv and the gradients. Otherwise
+ * MH_ESHAPE, or what layer_expect_apart returns. */
 enum status streamed_expect(const struct layer *layer, struct tensor x,
-		const struct streamed *result, const char *name,
+		const struct streamed *result, const struct slope *slope,
 		struct error *error);
 
 
@@ -73,10 +79,10 @@ enum status streamed_expect(const struct layer *layer, struct tensor x,
  * scores is taken source by source. Scores have the loop's bits; sums
  * may differ in their last bits, and a sum of T values may overflow
  * where their mean would not. A row depends on what it sees and on
- * nothing else, to the last bit. The results overlap neither x nor each
- * other; maximum, sum and qkv are for the way back. B or T may be 0.
- * MH_ESHAPE if shapes do not fit or a slot is empty. Nothing is taken
- * from the workspace. Rabe and Staats 2021, sections 2 and 3. */
+ * nothing else, to the last bit. What it does with odd arguments and
+ * numbers is said of layer_forward_loop; maximum, sum and qkv are for
+ * the way back. Nothing is taken from the workspace, and none is
+ * needed. Rabe and Staats 2021, sections 2 and 3. */
 enum status layer_forward_online(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *result,
 		struct workspace *workspace, struct error *error);
@@ -84,14 +90,13 @@ enum status layer_forward_online(const struct layer *layer,
 
 /* Back through layer_forward_online: x (B,T,C) and causal as they were
  * forward; seen as the forward pass has left it; dy (B,T,C), the
- * gradient of the output. Sets dx (B,T,C), which overlaps nothing else,
- * and adds to gradients as layer_backward_loop does. Replaces seen->qkv
- * by the gradients of the projections, so another backward pass needs
- * another forward pass before it. Reads concat, maximum and sum, and
- * not the output. MH_ESHAPE if shapes do not fit or a slot is empty,
- * MH_EMEMORY if the workspace cannot grow: then nothing has been
- * written and nothing added. B or T may be 0. Dao et al. 2022, appendix
- * B.2. */
+ * gradient of the output. Sets dx (B,T,C), and adds to gradients as
+ * layer_backward_loop does, refusing what that refuses. Replaces
+ * seen->qkv by the gradients of the projections, so another backward
+ * pass needs another forward pass before it. Reads concat, maximum and
+ * sum, and not the output. MH_EMEMORY if the workspace cannot grow:
+ * then, too, nothing has been written and nothing added. Dao et al.
+ * 2022, appendix B.2. */
 enum status layer_backward_online(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *seen,
 		struct tensor dy, struct tensor dx,

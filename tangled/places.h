@@ -8,6 +8,8 @@
 	"chapter 2, 'Tensors are views'"
 #define PLACE_sec_merge \
 	"section 2.5, 'A merge that is refused'"
+#define PLACE_sec_overlap \
+	"section 2.6, 'Views that meet'"
 #define PLACE_ch_one_head \
 	"chapter 3, 'One head'"
 #define PLACE_sec_scores \
@@ -122,11 +124,15 @@
 	"appendix B, 'In a program of your own'"
 #define PLACE_ch_build \
 	"appendix C, 'How this book is built and checked'"
+#define PLACE_ch_when \
+	"appendix D, 'What happens when'"
+#define PLACE_sec_failures \
+	"section D.4, 'When the machine says no'"
 #define PLACE_ch_answers \
-	"appendix D, 'Answers'"
+	"appendix E, 'Answers'"
 #define PLACE_sec_rubrics \
-	"section D.2, 'To the questions'"
+	"section E.2, 'To the questions'"
 #define PLACE_ch_record \
-	"appendix E, 'The record'"
+	"appendix F, 'The record'"
 
 #endif

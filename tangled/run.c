@@ -1,5 +1,6 @@
 /* run.c: made from chapters/50-pytorch.nw; edit it there. */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,12 +31,17 @@ static enum status refuse_inputs_as_output(
 	struct stat in, out;
 
 	if (stat(request->output, &out) != 0)
-		return MH_OK;
-	for (int i = 0; i < 2; i++)
-		if (stat(inputs[i], &in) == 0 && in.st_dev == out.st_dev &&
-				in.st_ino == out.st_ino)
+		return errno == ENOENT ? MH_OK : REFUSE(error, MH_EFILE,
+				"cannot write %.100s: %s", request->output,
+				strerror(errno));
+	for (int i = 0; i < 2; i++) {
+		if (stat(inputs[i], &in) != 0)
+			return REFUSE(error, MH_EFILE, "cannot read %.100s: %s",
+					inputs[i], strerror(errno));
+		if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
 			return REFUSE(error, MH_EFILE, "the output would replace"
 					" the input %.100s", inputs[i]);
+	}
 	return MH_OK;
 }
 
@@ -319,16 +325,16 @@ bool run_path_find(const char *name, enum run_path *path)
 	return false;
 }
 
-bool run_wants_float(const struct run_request *request)
+enum status run_wants_float(const struct run_request *request,
+		bool *single, struct error *error)
 {
 	struct job job = { 0 };
 	const struct weights_entry *entry = NULL;
-	bool single = false;
+	enum status status = open_layer(&job, request, error);
 
-	if (!open_layer(&job, request, NULL))
+	if (!status)
 		entry = under_prefix(&job, "in_proj_weight");
-	if (entry)
-		single = strcmp(entry->type, "F32") == 0;
+	*single = entry && strcmp(entry->type, "F32") == 0;
 	weights_close(job.file);
-	return single;
+	return status;
 }

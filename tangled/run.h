@@ -55,8 +55,10 @@ enum status run_layer(const struct run_request *request,
 enum status mhf_run_layer(const struct run_request *request,
 		struct error *error);
 
-/* Are the numbers of the layer's file in float? False also if that
- * cannot be told; then run_layer will say why. */
-bool run_wants_float(const struct run_request *request);
+/* Store whether the numbers of the layer's file are in float; false if
+ * it has no such layer, and run_layer will say so. Returns what
+ * weights_open returns. */
+enum status run_wants_float(const struct run_request *request,
+		bool *single, struct error *error);
 
 #endif

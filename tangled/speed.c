@@ -590,10 +590,10 @@ struct speed_memory speed_memory(const struct timed *t)
 	size_t output = t->x.shape[0] * t->x.shape[1] * t->x.shape[2] *
 			sizeof(real);
 	size_t asked = t->results.peak + t->scratch.peak;
-	size_t grown = process_size() - t->before;
+	size_t size = process_size(), least = t->before + output;
 
 	return (struct speed_memory){ asked > output ? asked - output : 0,
-			grown > output ? grown - output : 0 };
+			t->before && size > least ? size - least : 0 };
 }
 
 struct spread speed_spread(double *numbers, size_t count)

@@ -24,7 +24,8 @@ struct timed;
  * parameters. */
 struct speed_memory {
 	size_t asked;                   /* of workspaces, at most */
-	size_t grown;                   /* by the process, at most */
+	size_t grown;                   /* by the process, at most; 0 if
+	                                 * the system does not say */
 };
 
 /* The quartiles of some numbers. */

@@ -122,7 +122,7 @@ enum status storage_apart(lonely_work *work, void *data, size_t size,
 		struct error *error)
 {
 	struct { struct error error; unsigned char data[256]; } answer;
-	int ends[2], outcome;
+	int ends[2], outcome, cause;
 	pid_t child;
 	ssize_t got;
 
@@ -131,6 +131,7 @@ enum status storage_apart(lonely_work *work, void *data, size_t size,
 		return REFUSE(error, MH_EFILE, "no pipe for %zu bytes: %s",
 				size, strerror(errno));
 	child = fork();
+	cause = errno;
 	if (child == 0) {
 		/* work in the child and exit */
 		close(ends[0]);
@@ -148,9 +149,11 @@ enum status storage_apart(lonely_work *work, void *data, size_t size,
 	close(ends[0]);
 	if (child > 0)
 		waitpid(child, &outcome, 0);
+	if (child < 0)
+		return REFUSE(error, MH_EFILE, "no process to measure in: %s",
+				strerror(cause));
 	if (got != (ssize_t)sizeof answer)
-		return REFUSE(error, MH_EFILE, "the measuring process could"
-				" not be made, or died");
+		return REFUSE(error, MH_EFILE, "the measuring process died");
 	/* hand over what the child found */
 	if (answer.error.status)
 		return REFUSE(error, answer.error.status, "%s",

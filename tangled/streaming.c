@@ -167,6 +167,9 @@ static enum status team_gather(struct team *team,
 		struct tensor x, struct workspace *workspace,
 		struct error *error)
 {
+	if (!kernel)
+		return REFUSE(error, MH_ESHAPE, "there is no kernel");
+
 	const size_t d = layer->head_width, C = layer->width;
 	const size_t width = (d + KERNEL_ALIGN - 1) / KERNEL_ALIGN *
 			KERNEL_ALIGN;
@@ -186,11 +189,13 @@ static enum status team_gather(struct team *team,
 
 static enum status check_streamed(const struct layer *layer,
 		struct tensor x, const struct streamed *result,
-		const char *name, struct error *error)
+		const struct slope *slope, struct error *error)
 {
-	enum status status = streamed_expect(layer, x, result, name, error);
+	enum status status = streamed_expect(layer, x, result, slope,
+			error);
 
-	if (!status && !(tensor_is_contiguous(result->output) &&
+	if (!status && !(tensor_is_contiguous(slope ? slope->dx :
+				result->output) &&
 			tensor_is_contiguous(result->concat) &&
 			tensor_is_contiguous(result->qkv) &&
 			tensor_is_contiguous(result->maximum) &&
@@ -214,7 +219,8 @@ enum { SMALL = 8 };             /* width of a layer, and length */
 static const struct kernel *kernel_for(const struct layer *layer,
 		struct tensor x)
 {
-	bool small = layer->width <= SMALL && x.shape[1] <= SMALL;
+	bool small = layer && layer->width <= SMALL &&
+			x.shape[1] <= SMALL;
 
 	return small ? kernel_small() : kernel_nth(0);
 }
@@ -332,8 +338,7 @@ enum status streaming_forward(const struct kernel *kernel,
 	struct workspace_mark mark = workspace_mark(workspace);
 	struct pass p = { .layer = layer, .r = result, .causal = causal };
 	struct team team;
-	enum status status = check_streamed(layer, x, result, "output",
-			error);
+	enum status status = check_streamed(layer, x, result, NULL, error);
 
 	if (status || tensor_is_empty(x))
 		return status;
@@ -368,20 +373,18 @@ enum status streaming_backward(const struct kernel *kernel,
 		struct error *error)
 {
 	struct workspace_mark mark = workspace_mark(workspace);
+	struct team team;
+	enum status status = check_streamed(layer, x, seen,
+			&(struct slope){ dy, dx }, error);
+
+	if (status || tensor_is_empty(x))
+		return status;
+
 	const bool own = layer_runs_its_own(layer);
 	struct pass p = { .layer = layer, .r = seen, .causal = causal,
 			.dweight = layer->in_proj.gradient,
 			.dbias = layer->in_bias.gradient };
-	struct streamed written = *seen;
-	struct team team;
-	enum status status;
 
-	written.output = dx;
-	status = check_streamed(layer, x, &written, "dx", error);
-	if (!status)
-		status = tensor_expect(dy, "dy", 3, x.shape, error);
-	if (status || tensor_is_empty(x))
-		return status;
 	/* borrow what the way back needs */
 	status = layer_stack(layer, &p.stacked, workspace, error);
 	if (!status && !own)

@@ -4,6 +4,106 @@
 #include "tensor.h"
 
 /* private functions of tensor */
+static size_t step_of(const struct tensor *t, int axis)
+{
+	ptrdiff_t stride = t->stride[axis];
+
+	return stride < 0 ? 0 - (size_t)stride : (size_t)stride;
+}
+
+enum { HALF_BITS = sizeof(size_t) * 4 - 4 };
+
+/* The addresses of the lowest element and of the highest. */
+struct reach { uintptr_t low, high; };
+
+/* The reach of a tensor along the axes that do not step by a multiple
+ * of the period; along all of them if that is 0. It is empty if the
+ * tensor is. False if no memory could hold it. */
+static bool reach_of(const struct tensor *t, size_t period,
+		struct reach *reach)
+{
+	size_t way[2] = { 0, 0 };       /* forward, backward */
+
+	*reach = (struct reach){ UINTPTR_MAX, 0 };
+	for (int axis = 0; axis < t->rank; axis++) {
+		/* go as far as the axis does, or return */
+		const size_t most = PTRDIFF_MAX / sizeof(real) / TENSOR_AXES;
+		const size_t step = step_of(t, axis), steps = t->shape[axis] - 1;
+
+		if (t->shape[axis] == 0)
+			return true;
+		/* The product of two small numbers needs no look. */
+		if ((steps | step) >> HALF_BITS && steps > 0 && step > most / steps)
+			return false;
+		if (!period || step % period)
+			way[t->stride[axis] < 0] += steps * step;
+	}
+	if (t->data)
+		*reach = (struct reach){
+			(uintptr_t)t->data - way[1] * sizeof(real),
+			(uintptr_t)t->data + way[0] * sizeof(real)
+		};
+	return true;
+}
+
+static bool meet_in_bytes(struct reach a, struct reach b)
+{
+	return a.low <= b.high + (sizeof(real) - 1) &&
+			b.low <= a.high + (sizeof(real) - 1);
+}
+
+/* Do they walk in lanes that do not touch? */
+static bool in_lanes(const struct tensor *a, const struct tensor *b,
+		size_t period)
+{
+	const size_t bytes = period * sizeof(real);
+	struct reach lane, other;
+	size_t gap;
+
+	if (!period || !reach_of(a, period, &lane) ||
+			!reach_of(b, period, &other))
+		return false;
+	gap = (other.low % bytes + bytes - lane.low % bytes) % bytes;
+	return lane.high - lane.low + sizeof(real) <= gap &&
+			other.high - other.low + sizeof(real) <= bytes - gap;
+}
+
+static enum status refuse_size(const char *name, struct tensor t,
+		struct error *error)
+{
+	return REFUSE(error, MH_ESIZE, "%s of shape %s is larger than"
+			" memory could be", name, tensor_shape(t).text);
+}
+
+/* Two that are near each other, in the order of the list. */
+static enum status look_closely(const struct tensor_use *later,
+		const struct tensor_use *earlier, struct error *error)
+{
+	const struct tensor_use *by = earlier->written ? earlier : later;
+	const struct tensor_use *of = by == earlier ? later : earlier;
+
+	if (!by->written || !tensor_overlaps(*by->tensor, *of->tensor))
+		return MH_OK;
+	return REFUSE(error, MH_ESHAPE, "%s overlaps %s", by->name,
+			of->name);
+}
+
+/* Does every axis step over all that is inside it? So do those of most
+ * tensors, and this is quickly seen. */
+static bool nested(const struct tensor *t)
+{
+	ptrdiff_t inside = 1;
+
+	for (int axis = t->rank - 1; axis >= 0; axis--) {
+		if (t->shape[axis] < 2)
+			continue;
+		if (t->stride[axis] < inside)
+			return false;
+		inside = t->stride[axis] * (ptrdiff_t)t->shape[axis];
+	}
+	return true;
+}
+
 /* Row i of a times column j of b. */
 static real dot_product(struct tensor a, size_t i, struct tensor b,
 		size_t j)
@@ -35,6 +135,20 @@ static enum status multiply(struct tensor a, struct tensor b, bool add,
 		return REFUSE(error, MH_ESHAPE, "the product is (%zu, %zu),"
 				" the result has (%zu, %zu)", a.shape[0], b.shape[1],
 				out.shape[0], out.shape[1]);
+
+	const struct tensor_use uses[] = { { "a factor", &a, false },
+			{ "another factor", &b, false },
+			{ "the product", &out, true } };
+
+	if (tensor_lacks_data(a) || tensor_lacks_data(b) ||
+			tensor_lacks_data(out))
+		return REFUSE(error, MH_ESHAPE, "a matrix of a product has"
+				" elements and no data");
+
+	const enum status apart = tensor_expect_apart(uses, 3, NULL, 0, error);
+
+	if (apart)
+		return apart;
 	for (size_t i = 0; i < out.shape[0]; i++)
 		for (size_t j = 0; j < out.shape[1]; j++)
 			AT(out, i, j) = (add ? AT(out, i, j) : 0) +
@@ -172,22 +286,80 @@ bool tensor_is_empty(struct tensor t)
 	return false;
 }
 
+bool tensor_is_contiguous(struct tensor t)
+{
+	size_t stride = 1;
+
+	for (int axis = t.rank - 1; axis >= 0; axis--) {
+		if (t.shape[axis] > 1 && t.stride[axis] != (ptrdiff_t)stride)
+			return false;
+		stride *= t.shape[axis] > 1 ? t.shape[axis] : 1;
+	}
+	return true;
+}
+
 bool tensor_overlaps_itself(struct tensor t)
 {
-	for (int axis = 0; axis < t.rank; axis++)
-		if (t.shape[axis] > 1 && t.stride[axis] == 0)
+	for (int a = 0; a < t.rank; a++) {
+		const size_t step = step_of(&t, a);
+		size_t reach = 0;
+
+		if (t.shape[a] < 2)
+			continue;
+		for (int b = 0; b < t.rank; b++)
+			if (b != a && t.shape[b] > 1 && step_of(&t, b) <= step)
+				reach += (t.shape[b] - 1) * step_of(&t, b);
+		if (reach >= step)
 			return true;
+	}
 	return false;
 }
 
-bool tensor_is_contiguous(struct tensor t)
+bool tensor_overlaps(struct tensor a, struct tensor b)
 {
-	struct tensor model = tensor_view(t.data, t.rank, t.shape);
+	struct reach first, second;
 
-	for (int axis = 0; axis < t.rank; axis++)
-		if (t.shape[axis] > 1 && t.stride[axis] != model.stride[axis])
+	if (!reach_of(&a, 0, &first) || !reach_of(&b, 0, &second))
+		return true;
+	if (!meet_in_bytes(first, second))
+		return false;
+	for (int axis = 0; axis < a.rank; axis++)
+		if (in_lanes(&a, &b, step_of(&a, axis)))
+			return false;
+	for (int axis = 0; axis < b.rank; axis++)
+		if (in_lanes(&a, &b, step_of(&b, axis)))
 			return false;
 	return true;
+}
+
+enum status tensor_expect_apart(
+		const struct tensor_use uses[], size_t count,
+		const struct tensor_use others[], size_t more,
+		struct error *error)
+{
+	struct reach reach[TENSOR_USES], other;
+	enum status status = MH_OK;
+
+	for (size_t i = 0; i < count && !status; i++) {
+		if (!reach_of(uses[i].tensor, 0, &reach[i]))
+			return refuse_size(uses[i].name, *uses[i].tensor, error);
+		if (uses[i].written && !nested(uses[i].tensor) &&
+				tensor_overlaps_itself(*uses[i].tensor))
+			return REFUSE(error, MH_ESHAPE, "%s overlaps itself",
+					uses[i].name);
+		for (size_t j = 0; j < i && !status; j++)
+			if (meet_in_bytes(reach[i], reach[j]))
+				status = look_closely(&uses[i], &uses[j], error);
+	}
+	for (size_t j = 0; j < more && !status; j++) {
+		if (!reach_of(others[j].tensor, 0, &other))
+			return refuse_size(others[j].name, *others[j].tensor,
+					error);
+		for (size_t i = 0; i < count && !status; i++)
+			if (meet_in_bytes(reach[i], other))
+				status = look_closely(&others[j], &uses[i], error);
+	}
+	return status;
 }
 
 enum status tensor_product(struct tensor a, struct tensor b,
@@ -210,6 +382,12 @@ struct shape_text shape_write(int rank, const size_t shape[])
 
 struct shape_text tensor_shape(struct tensor t)
 {
+	struct shape_text odd;
+
+	if (t.rank < 0 || t.rank > TENSOR_AXES) {
+		snprintf(odd.text, sizeof odd.text, "of rank %d", t.rank);
+		return odd;
+	}
 	return shape_write(t.rank, t.shape);
 }
 
@@ -220,10 +398,14 @@ enum status tensor_expect(struct tensor t, const char *name, int rank,
 
 	for (int axis = 0; same && axis < rank; axis++)
 		same = t.shape[axis] == shape[axis];
-	if (same)
-		return MH_OK;
-	return REFUSE(error, MH_ESHAPE, "%s has shape %s, wanted %s", name,
-			tensor_shape(t).text, shape_write(rank, shape).text);
+	if (!same)
+		return REFUSE(error, MH_ESHAPE, "%s has shape %s, wanted %s",
+				name, tensor_shape(t).text,
+				shape_write(rank, shape).text);
+	if (tensor_lacks_data(t))
+		return REFUSE(error, MH_ESHAPE, "%s has elements but no data",
+				name);
+	return MH_OK;
 }
 
 real random_uniform(struct random *random, real low, real high)

@@ -85,17 +85,50 @@ bool tensor_is_contiguous(struct tensor t);
 /* Is there a zero in the shape? */
 bool tensor_is_empty(struct tensor t);
 
-/* Would writing one element change another, by a stride of 0? */
-bool tensor_overlaps_itself(struct tensor t);
 
 /* Move index[0], ..., index[rank - 1] to the next element, last axis
  * fastest. After the last it begins again, and returns false. */
 bool tensor_next(const struct tensor *t, size_t index[]);
 
-/* out = a b, of shapes (m,k), (k,n) and (m,n), any strides; out
- * overlaps neither. Each element is summed in the order of k, so it
- * depends on one row and one column only, to the last bit. MH_ESHAPE if
- * shapes differ. */
+/* Might two positions of t be one element? No, if each stride reaches
+ * beyond all that the smaller ones reach together. */
+bool tensor_overlaps_itself(struct tensor t);
+
+/* Might an element of one be an element of the other? No, if they lie
+ * in separate stretches of memory, or in separate lanes: columns of one
+ * buffer are apart, though each begins before the other ends. Without
+ * elements, or without data, a tensor overlaps nothing. */
+bool tensor_overlaps(struct tensor a, struct tensor b);
+
+/* Are there elements, but no memory for them? */
+static inline bool tensor_lacks_data(struct tensor t)
+{
+	return !t.data && !tensor_is_empty(t);
+}
+
+/* A tensor that a function works on, and what a sentence calls it. */
+struct tensor_use {
+	const char *name;
+	const struct tensor *tensor;
+	bool written;
+};
+
+/* MH_OK if what is written among the uses overlaps neither itself nor
+ * anything else, among the uses or the others; and what is written
+ * among the others none of the uses. MH_ESHAPE and a sentence that
+ * names both; MH_ESIZE if memory could not hold a tensor. There are at
+ * most TENSOR_USES of either. */
+enum status tensor_expect_apart(
+		const struct tensor_use uses[], size_t count,
+		const struct tensor_use others[], size_t more,
+		struct error *error);
+
+#define TENSOR_USES 12
+
+/* out = a b, of shapes (m,k), (k,n) and (m,n), any strides. Each
+ * element is summed in the order of k, so it depends on one row and one
+ * column only, to the last bit. MH_ESHAPE if shapes do not fit, or if
+ * out overlaps itself or a factor. */
 enum status tensor_product(struct tensor a, struct tensor b,
 		struct tensor out, struct error *error);
 
@@ -105,8 +138,8 @@ struct shape_text { char text[96]; };
 struct shape_text shape_write(int rank, const size_t shape[]);
 struct shape_text tensor_shape(struct tensor t);
 
-/* MH_OK if t has this shape; otherwise MH_ESHAPE and a sentence in
- * which t is called by its name. */
+/* MH_OK if t has this shape, and data if it has elements; otherwise
+ * MH_ESHAPE and a sentence in which t is called by its name. */
 enum status tensor_expect(struct tensor t, const char *name, int rank,
 		const size_t shape[], struct error *error);
 

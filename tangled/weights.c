@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,20 +72,41 @@ static enum status read_at(const struct weights *w, uint64_t from,
 	return MH_OK;
 }
 
+static _Thread_local bool starved;      /* jansson lacked memory */
+static json_malloc_t plain_malloc;
+
+static void *noting_malloc(size_t size)
+{
+	void *memory = plain_malloc(size);
+
+	starved |= !memory;
+	return memory;
+}
+
+static void watch_jansson(void)
+{
+	json_free_t plain_free;
+
+	json_get_alloc_funcs(&plain_malloc, &plain_free);
+	json_set_alloc_funcs(noting_malloc, plain_free);
+}
+
 static enum status parse_header(struct weights *w, const char *text,
 		size_t length, struct error *error)
 {
+	static pthread_once_t watched = PTHREAD_ONCE_INIT;
 	json_error_t fault = { 0 };
 
+	pthread_once(&watched, watch_jansson);
+	starved = false;
 	if (length == 0 || text[0] != '{')
 		return REFUSE(error, MH_EFORMAT, "%s: its header does not"
 				" begin with a brace", w->path.text);
 	w->header = json_loadb(text, length, JSON_REJECT_DUPLICATES,
 			&fault);
-	if (w->header)
+	if (w->header && !starved)
 		return MH_OK;
-	if (!fault.text[0] ||
-			json_error_code(&fault) == json_error_out_of_memory)
+	if (starved)
 		return REFUSE(error, MH_EMEMORY, "%s: no memory for its"
 				" header", w->path.text);
 	return REFUSE(error, MH_EFORMAT, "%s: its header is not JSON: %s",
@@ -289,11 +311,15 @@ static enum status describe_all(const struct weights_tensor tensors[],
 		size_t numbers;
 
 		/* refuse a name that cannot be written */
-		json_t *text = json_string(name), *bytes = json_string_nocheck(name);
-		bool unreadable = !text && bytes;
+		json_error_t fault;
+		json_t *text = json_pack_ex(&fault, 0, "s", name);
+		bool unreadable = !text && json_error_code(&fault) ==
+				json_error_invalid_utf8;
 
 		json_decref(text);
-		json_decref(bytes);
+		if (!text && !unreadable)
+			return REFUSE(error, MH_EMEMORY, "no memory for the header of a"
+					" file");
 		if (unreadable || strcmp(name, METADATA) == 0)
 			return REFUSE(error, MH_EFORMAT, "no tensor can be called %s",
 					show_name(name).text);
@@ -643,9 +669,10 @@ enum status weights_write(const char *path,
 	if (!status) {
 		bool done = fwrite(header, 1, length, whole.stream) == length;
 
-		/* What fails is remembered by the stream. */
+		/* That it failed is remembered by the stream. */
 		for (size_t i = 0; i < count && done; i++)
 			done = put_numbers(tensors[i].tensor, whole.stream);
+		whole.cause = done ? 0 : errno;
 		status = whole_close(&whole, error);
 	}
 	free(header);

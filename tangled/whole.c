@@ -15,13 +15,19 @@ enum status whole_open(struct whole *whole, const char *path,
 		struct error *error)
 {
 	const size_t room = strlen(path) + 32;
-	struct stat old;
+	struct stat old = { 0 };
 	int file;
 
 	*whole = (struct whole){ .path = path };
-	if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
-		return REFUSE(error, MH_EFILE, "%.100s exists and is no file",
-				path);
+	if (stat(path, &old) != 0 ? errno != ENOENT :
+			!S_ISREG(old.st_mode)) {
+		/* refuse a place that is taken or cannot be seen */
+		if (old.st_mode)
+			return REFUSE(error, MH_EFILE, "%.100s exists and is no file",
+					path);
+		return REFUSE(error, MH_EFILE, "cannot write %.100s: %s", path,
+				strerror(errno));
+	}
 	whole->beside = malloc(room);
 	if (!whole->beside)
 		return REFUSE(error, MH_EMEMORY, "no memory for a name");
@@ -46,30 +52,38 @@ enum status whole_open(struct whole *whole, const char *path,
 	return MH_OK;
 }
 
-enum status whole_close(struct whole *whole, struct error *error)
+/* Bring all bytes to the disk, and close: NULL, or why not. */
+static const char *settle(const struct whole *whole)
 {
 	FILE *stream = whole->stream;
-	bool done = !ferror(stream) && fflush(stream) == 0 &&
-			fsync(fileno(stream)) == 0;
-	int cause = errno;
+	const char *cause = NULL;
 
-	whole->stream = NULL;
-	if (fclose(stream) != 0 && done) {
-		done = false;
-		cause = errno;
-	}
-	if (done && rename(whole->beside, whole->path) != 0) {
-		done = false;
-		cause = errno;
-	}
-	const char *path = whole->path;
+	if (fflush(stream) != 0)
+		cause = strerror(errno);
+	else if (ferror(stream))
+		cause = whole->cause ? strerror(whole->cause) :
+				"an earlier write failed";
+	else if (fsync(fileno(stream)) != 0)
+		cause = strerror(errno);
+	if (fclose(stream) != 0 && !cause)
+		cause = strerror(errno);
+	return cause;
+}
 
-	if (!done)
+enum status whole_close(struct whole *whole, struct error *error)
+{
+	const char *path = whole->path, *cause = settle(whole);
+
+	if (!cause && rename(whole->beside, path) != 0)
+		cause = strerror(errno);
+	if (cause) {
+		REFUSE(error, MH_EFILE, "cannot write %.100s: %s", path,
+				cause);
 		remove(whole->beside);
+	}
 	free(whole->beside);
 	*whole = (struct whole){ 0 };
-	return done ? MH_OK : REFUSE(error, MH_EFILE,
-			"cannot write %.100s: %s", path, strerror(cause));
+	return cause ? MH_EFILE : MH_OK;
 }
 
 void whole_abandon(struct whole *whole)

@@ -12,6 +12,8 @@ struct whole {
 	FILE *stream;           /* to write to */
 	const char *path;       /* where it shall appear */
 	char *beside;           /* where it is until then */
+	int cause;              /* errno of a write that failed, if the
+	                         * writer has noted it */
 };
 
 /* Begin a file that shall appear at path, which must live as long.

@@ -56,6 +56,8 @@ enum status workspace_take(struct workspace *workspace, int rank,
 	size_t count, bytes;
 	struct block *block;
 
+	if (!workspace)
+		return REFUSE(error, MH_ESHAPE, "there is no workspace");
 	if (rank < 0 || rank > TENSOR_AXES)
 		return REFUSE(error, MH_ESHAPE, "a tensor has up to %d axes,"
 				" got %d", TENSOR_AXES, rank);
@@ -87,10 +89,11 @@ enum status workspace_take(struct workspace *workspace, int rank,
 
 struct workspace_mark workspace_mark(const struct workspace *workspace)
 {
-	struct block *current = workspace->current;
+	struct block *current = workspace ? workspace->current : NULL;
 
 	return (struct workspace_mark){
-		current, current ? current->used : 0, workspace->asked
+		current, current ? current->used : 0,
+		workspace ? workspace->asked : 0
 	};
 }
 
@@ -99,6 +102,8 @@ void workspace_release(struct workspace *workspace,
 {
 	struct block *block = mark.current;
 
+	if (!workspace)
+		return;
 	if (block)
 		block->used = mark.used;
 	else
@@ -116,8 +121,10 @@ void workspace_release(struct workspace *workspace,
 
 void workspace_free(struct workspace *workspace)
 {
-	struct block *block = workspace->first, *next;
+	struct block *block = workspace ? workspace->first : NULL, *next;
 
+	if (!workspace)
+		return;
 	for (; block; block = next) {
 		next = block->next;
 		free(block->bytes);

@@ -23,12 +23,15 @@ struct workspace_mark {
 };
 
 /* prototypes of workspace */
-/* Borrow a contiguous tensor; its elements are not set. MH_ESIZE if the
- * shape overflows; MH_EMEMORY if the limit or the system says no. */
+/* Borrow a contiguous tensor; its elements are not set. MH_ESHAPE if
+ * workspace is NULL, MH_ESIZE if the shape overflows; MH_EMEMORY if the
+ * limit or the system says no. */
 enum status workspace_take(struct workspace *workspace, int rank,
 		const size_t shape[], struct tensor *t,
 		struct error *error);
 
+/* Where to go back to. No workspace, NULL, has nothing to mark, to take
+ * back or to free. */
 struct workspace_mark workspace_mark(const struct workspace *workspace);
 
 /* Take back all that was lent since the mark; the memory is kept. */

@@ -90,6 +90,21 @@ def differences(old, new, part):
             or old[name][part] != new[name][part]]
 
 
+def results(sources, build):
+    """What must not depend on how a book was built, or where: the C, the records
+    but for their noise, what the lab prints, what the woven chapters say."""
+    found = {name: content for name, (_, content) in snapshot(
+        os.path.join(sources, "tangled"), os.path.join(build, "results"),
+        os.path.join(build, "tex")).items()}
+    for name in list(found):
+        if name.startswith("results/"):
+            found[name] = [line for line in found[name].splitlines()
+                           if b"\tnoise\t" not in line]
+        elif name.startswith("tex/") and not re.match(r"tex/\d", name):
+            del found[name]
+    return {**found, "lab": read(os.path.join(build, "lab-output.txt"))}
+
+
 class Copy:
     """A copy of the sources, without anything that was built."""
 

@@ -4,6 +4,7 @@
 
 enum { B = 2, T = 7, C = 24, H = 3, STEPS = 150 };
 
+/* measure how far the example is from what is wanted */
 /* Half the squared distance of y from what is wanted: x, a position
  * late. Its slope goes into dy. */
 static float distance(struct mhf_tensor x, struct mhf_tensor y,

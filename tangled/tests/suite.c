@@ -42,6 +42,8 @@ static const struct {
 
 	{ "74 predict", predict_suite },
 
+	{ "86 when", when_suite },
+
 	{ "90 record", record_suite },
 };
 

@@ -50,6 +50,8 @@ void quiz_suite(Suite *suite);
 
 void predict_suite(Suite *suite);
 
+void when_suite(Suite *suite);
+
 void record_suite(Suite *suite);
 
 #endif

@@ -523,6 +523,7 @@ START_TEST(a_file_that_cannot_be_written_leaves_the_old_one)
 	struct weights_tensor two[2];
 	struct scratch scratch = scratch_bytes("old", 3);
 	struct scratch pipe = scratch_pipe();
+	struct rlimit before;
 	char sentence[128];
 
 	for (int i = 0; i < 2; i++)
@@ -552,13 +553,15 @@ START_TEST(a_file_that_cannot_be_written_leaves_the_old_one)
 	snprintf(sentence, sizeof sentence, "cannot write %s: File too"
 			" large", scratch.path);
 	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
 	for (rlim_t most = 0; most < 4096; most += 2048) {
-		struct rlimit limit = { most, 4096 };
+		struct rlimit limit = { most, before.rlim_max };
 
 		ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 		ck_refused(weights_write(scratch.path, two, 1, &error),
 				MH_EFILE, sentence);
 	}
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
 	ck_bytes(scratch, "old", 3);
 }
 END_TEST

@@ -430,6 +430,7 @@ START_TEST(a_run_leaves_no_file_open)
 	struct folder f;
 	struct trial t;
 	int before;
+	bool single;
 
 	trial_pick(&t, "causal");
 	folder_set(&f);
@@ -443,8 +444,8 @@ START_TEST(a_run_leaves_no_file_open)
 	request.backward = false;               /* and still there is dy */
 	ck_assert_int_eq(run_layer(&request, NULL), MH_EFORMAT);
 	ck_assert_int_eq(files_open(), before);
-	ck_assert(run_wants_float(&request) == (sizeof(real) ==
-			sizeof(float)));
+	ck_ok(run_wants_float(&request, &single, NULL));
+	ck_assert(single == (sizeof(real) == sizeof(float)));
 	ck_assert_int_eq(files_open(), before);
 	folder_free(&f);
 	trial_free(&t);
@@ -475,6 +476,7 @@ static void refused_run(struct folder *f, struct run_request request,
 START_TEST(a_prefix_has_room_for_255_letters_with_its_dot)
 {
 	char prefix[257], sentence[128];
+	bool single;
 	struct folder f;
 	struct trial t;
 
@@ -489,7 +491,9 @@ START_TEST(a_prefix_has_room_for_255_letters_with_its_dot)
 			" long", prefix);
 	prefix[255] = '\0';
 	refused_run(&f, request, sentence);
-	ck_assert(!run_wants_float(&request));
+	ck_assert_int_eq(run_wants_float(&request, &single, NULL),
+			MH_EFORMAT);
+	ck_assert(!single);
 	snprintf(sentence, sizeof sentence, "%%s/model: there is no"
 			" %.60sin_proj_weight", prefix);
 	prefix[254] = '.';

@@ -107,10 +107,12 @@ START_TEST(a_file_that_grows_too_large_leaves_the_old_one)
 {
 	char path[] = "/tmp/whole-XXXXXX", sentence[96];
 	int descriptor = mkstemp(path);
-	struct rlimit limit = { 4096, 4096 };
+	struct rlimit before, limit;
 	struct whole whole;
 	struct stat facts;
 
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){ 4096, before.rlim_max };
 	ck_assert_int_ge(descriptor, 0);
 	ck_assert_int_eq(write(descriptor, "old", 3), 3);
 	close(descriptor);
@@ -122,6 +124,7 @@ START_TEST(a_file_that_grows_too_large_leaves_the_old_one)
 	snprintf(sentence, sizeof sentence, "cannot write %s: File too"
 			" large", path);
 	ck_refused(whole_close(&whole, &error), MH_EFILE, sentence);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
 	ck_assert_int_eq(stat(path, &facts), 0);
 	ck_assert_int_eq((int)facts.st_size, 3);
 	remove(path);

@@ -144,6 +144,109 @@ START_TEST(short_axes_are_no_obstacle)
 }
 END_TEST
 
+START_TEST(what_shares_an_element_overlaps_and_nothing_else_does)
+{
+	real memory[24];
+	struct tensor t = counted(memory, 2, (size_t[]){ 4, 6 });
+	struct tensor left = tensor_narrow(t, 1, 0, 3), odd;
+	struct tensor back = left;
+
+	ck_assert(!tensor_overlaps(left, tensor_narrow(t, 1, 3, 3)));
+	ck_assert(!tensor_overlaps(tensor_narrow(t, 1, 3, 3), left));
+	ck_assert(tensor_overlaps(left, tensor_narrow(t, 1, 2, 3)));
+	ck_assert(tensor_overlaps(tensor_narrow(t, 1, 2, 3), left));
+	ck_assert(!tensor_overlaps(tensor_narrow(t, 0, 0, 2),
+			tensor_narrow(t, 0, 2, 2)));
+	ck_assert(tensor_overlaps(tensor_narrow(t, 0, 0, 3),
+			tensor_narrow(t, 0, 2, 2)));
+	back.data += 3 * 6, back.stride[0] = -6;
+	ck_assert(tensor_overlaps(left, back));
+	ck_assert(!tensor_overlaps(back, tensor_narrow(t, 1, 3, 3)));
+	ck_assert(tensor_overlaps(back, tensor_narrow(t, 0, 0, 1)));
+	odd = tensor_slice(tensor_slice(t, 0, 2), 0, 4);
+	ck_assert(!tensor_overlaps(left, odd) && tensor_overlaps(t, odd));
+	odd.data -= 2;
+	ck_assert(tensor_overlaps(left, odd));
+	ck_assert(!tensor_overlaps(t, tensor_narrow(t, 1, 0, 0)));
+	/* a view that begins inside a number overlaps it */
+	odd.data = (real *)(void *)((char *)memory + 1);
+	ck_assert(tensor_overlaps(tensor_slice(t, 0, 0), odd));
+	odd.data = (real *)(void *)((char *)memory + 6 * sizeof(real) - 1);
+	ck_assert(tensor_overlaps(tensor_slice(t, 0, 0), odd));
+	ck_assert(tensor_overlaps(tensor_slice(t, 0, 1), odd));
+	odd.data = NULL;
+	ck_assert(!tensor_overlaps(t, odd));
+}
+END_TEST
+
+START_TEST(a_view_overlaps_itself_by_a_stride_that_is_too_small)
+{
+	real memory[64];
+	struct tensor t = counted(memory, 3, (size_t[]){ 2, 3, 4 });
+
+	ck_assert(!tensor_overlaps_itself(t));
+	ck_assert(!tensor_overlaps_itself(tensor_swap(t, 0, 2)));
+	t.stride[_i] = 0;
+	ck_assert(tensor_overlaps_itself(t));
+	ck_assert(!tensor_overlaps_itself(tensor_narrow(t, _i, 1, 1)));
+	t = tensor_view(memory, 3, t.shape);
+	t.stride[0] = 11;               /* of rows that reach 11 */
+	ck_assert(tensor_overlaps_itself(t));
+	t.stride[0] = -12;
+	ck_assert(!tensor_overlaps_itself(t));
+	t.stride[1] = 3;
+	ck_assert(tensor_overlaps_itself(t));
+	t.stride[1] = 12;
+	ck_assert(tensor_overlaps_itself(t));   /* two axes alike */
+	t.stride[1] = -24;
+	ck_assert(!tensor_overlaps_itself(t));
+}
+END_TEST
+
+START_TEST(what_is_written_must_keep_clear_of_all_else)
+{
+	real memory[24];
+	struct tensor t = counted(memory, 2, (size_t[]){ 4, 6 });
+	struct tensor a = tensor_narrow(t, 0, 0, 2);
+	struct tensor b = tensor_narrow(t, 0, 1, 2);
+	struct tensor c = tensor_narrow(t, 0, 3, 1);
+	struct tensor_use uses[] = { { "a", &a, false },
+			{ "b", &b, false } };
+	struct tensor_use others[] = { { "c", &c, false } };
+
+	ck_ok(tensor_expect_apart(uses, 2, others, 1, NULL));
+	uses[_i].written = true;
+	ck_refused(tensor_expect_apart(uses, 2, others, 1, &error),
+			MH_ESHAPE, _i ? "b overlaps a" : "a overlaps b");
+	b = tensor_narrow(t, 0, 2, 1);
+	ck_ok(tensor_expect_apart(uses, 2, others, 1, NULL));
+	c = tensor_narrow(t, 0, _i, 2);
+	ck_refused(tensor_expect_apart(uses + _i, 1, others, 1, &error),
+			MH_ESHAPE, _i ? "b overlaps c" : "a overlaps c");
+	uses[_i].written = false;
+	ck_ok(tensor_expect_apart(uses, 2, others, 1, NULL));
+	others[0].written = true;
+	ck_refused(tensor_expect_apart(uses, 2, others, 1, &error),
+			MH_ESHAPE, "c overlaps a");
+	/* refuse what overlaps itself, and what no memory could hold */
+	uses[1].written = true;
+	b = t;
+	b.stride[0] = 5;
+	ck_refused(tensor_expect_apart(uses + 1, 1, NULL, 0, &error),
+			MH_ESHAPE, "b overlaps itself");
+	b.shape[0] = (size_t)1 << 62;
+	ck_refused(tensor_expect_apart(uses + 1, 1, NULL, 0, &error),
+			MH_ESIZE, "b of shape (4611686018427387904, 6) is larger than"
+			" memory could be");
+	c.stride[0] = PTRDIFF_MIN;
+	c.shape[0] = 2;
+	b = tensor_narrow(t, 0, 0, 1);
+	ck_refused(tensor_expect_apart(uses + 1, 1, others, 1, &error),
+			MH_ESIZE, "c of shape (2, 6) is larger than memory could be");
+	ck_assert(tensor_overlaps(b, c) && tensor_overlaps(c, b));
+}
+END_TEST
+
 START_TEST(a_product_of_views_agrees_with_the_definition)
 {
 	enum { M = 3, K = 7, N = 4 };
@@ -170,7 +273,7 @@ END_TEST
 
 START_TEST(products_that_do_not_fit_are_refused)
 {
-	real memory[24];
+	real memory[48];
 	struct tensor a = counted(memory, 2, (size_t[]){ 2, 3 });
 	struct tensor b = counted(memory, 2, (size_t[]){ 4, 5 });
 	struct tensor c = counted(memory, 2, (size_t[]){ 3, 5 });
@@ -194,6 +297,25 @@ START_TEST(products_that_do_not_fit_are_refused)
 			MH_ESHAPE, "x has shape (2, 3), wanted (2)");
 	ck_refused(tensor_expect(a, "x", 3, (size_t[]){ 1, 2, 3 }, &error),
 			MH_ESHAPE, "x has shape (2, 3), wanted (1, 2, 3)");
+	/* refuse a product over itself, and matrices without data */
+	struct tensor out = tensor_view(memory + 5, 2, (size_t[]){ 2, 5 });
+
+	c.data = memory + 24;
+	ck_refused(tensor_product(a, c, out, &error), MH_ESHAPE,
+			"the product overlaps a factor");
+	out.data = memory + 15;
+	ck_refused(tensor_product(a, c, out, &error), MH_ESHAPE,
+			"the product overlaps another factor");
+	a.data = NULL;
+	ck_refused(tensor_product(a, c, out, &error), MH_ESHAPE,
+			"a matrix of a product has elements and no data");
+	ck_refused(tensor_expect(a, "x", 2, a.shape, &error), MH_ESHAPE,
+			"x has elements but no data");
+	ck_ok(tensor_expect(tensor_narrow(a, 0, 0, 0), "x", 2,
+			(size_t[]){ 0, 3 }, NULL));
+	a.rank = 5;
+	ck_refused(tensor_expect(a, "x", 2, a.shape, &error), MH_ESHAPE,
+			"x has shape of rank 5, wanted (2, 3)");
 }
 END_TEST
 
@@ -300,6 +422,12 @@ void tensors_suite(Suite *suite)
 			two_rows_that_lie_apart_merge_only_if_they_are_empty);
 	tcase_add_test(views, short_axes_are_no_obstacle);
 	tcase_add_test(views, a_count_that_overflows_is_refused);
+	tcase_add_test(views,
+			what_shares_an_element_overlaps_and_nothing_else_does);
+	tcase_add_loop_test(views,
+			a_view_overlaps_itself_by_a_stride_that_is_too_small, 0, 3);
+	tcase_add_loop_test(views,
+			what_is_written_must_keep_clear_of_all_else, 0, 2);
 	suite_add_tcase(suite, numbers);
 	tcase_add_test(numbers,
 			a_product_of_views_agrees_with_the_definition);
