@@ -74,7 +74,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize certify lint clean help
+.PHONY: all pdf tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -432,6 +432,9 @@ exercises: $(NORMAL)  ## what the answers promise is what happens
 
 sanitize: published  ## suite and program under AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer, ThreadSanitizer and valgrind; KIND=thread is one
 	@BUILD='$(BUILD)' tools/sanitize $(KIND)
+
+coverage: published  ## which lines and branches of the library the suites reach, chapter by chapter; keep records/coverage.tsv; BRANCHES=1 lists what is not taken
+	@BUILD='$(BUILD)' LIBRARY='$(LIBRARY) $(KERNELS)' python3 -B tools/coverage
 
 lint:               ## spelling, shell scripts, traps in the sources
 	@tools/lint book.nw $(CHAPTERS)

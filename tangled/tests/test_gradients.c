@@ -484,6 +484,16 @@ START_TEST(what_does_not_fit_on_the_way_back_is_refused)
 }
 END_TEST
 
+START_TEST(a_single_number_is_added_like_a_row)
+{
+	real memory[3] = { 1, 20, 300 };
+	struct tensor row = tensor_view(memory, 1, (size_t[]){ 3 });
+
+	tensor_add(tensor_slice(row, 0, 2), tensor_slice(row, 0, 1));
+	ck_assert(memory[0] == 1 && memory[1] == 320 && memory[2] == 300);
+}
+END_TEST
+
 START_TEST(a_head_refuses_what_does_not_fit_on_its_way_back)
 {
 	real zeros[35] = { 0 };
@@ -617,6 +627,7 @@ void gradients_suite(Suite *suite)
 	tcase_add_loop_test(properties, nothing_in_gives_nothing_back, 0, 4);
 	tcase_add_loop_test(properties,
 			what_does_not_fit_on_the_way_back_is_refused, 0, 2);
+	tcase_add_test(properties, a_single_number_is_added_like_a_row);
 	tcase_add_test(properties,
 			a_head_refuses_what_does_not_fit_on_its_way_back);
 	tcase_add_test(properties, the_packed_way_back_wants_room_in_one_piece);

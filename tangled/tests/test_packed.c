@@ -125,6 +125,9 @@ START_TEST(a_tensor_is_finite_if_no_element_is_otherwise)
 	ck_assert(tensor_finite(tensor_narrow(t, 0, 1, 0)));
 	memory[0] = -(real)INFINITY;
 	ck_assert(!tensor_finite(tensor_narrow(t, 1, 0, 2)));
+	t = tensor_slice(t, 0, 0);
+	ck_assert(!tensor_finite(tensor_slice(t, 0, 0)));
+	ck_assert(tensor_finite(tensor_slice(t, 0, 1)));
 }
 END_TEST
 

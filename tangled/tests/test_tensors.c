@@ -340,7 +340,11 @@ START_TEST(a_view_is_filled_and_what_lies_around_it_is_not)
 					random_uniform(&again, -3, 3));
 	inner.shape[1] = 0;
 	tensor_fill(inner, 9);
+	tensor_randomize(inner, &random, 3);
 	ck_assert(memory[7] != 9);
+	ck_assert(random.state == again.state);
+	tensor_fill(tensor_slice(tensor_slice(t, 0, 3), 0, 0), 9);
+	ck_assert(memory[15] == 9 && memory[16] == 16);
 }
 END_TEST
 
