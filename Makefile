@@ -29,14 +29,16 @@ CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 LIBRARY  := error whole tensor blas workspace attention layer gradient online kernel kernel_small streaming weights
 # The kernel again, for one kind of processor each, and each in float, too.
 KERNELS  := kernel_avx2 kernel_avx512 single_plain single_avx2 single_avx512
-COMMANDS := record fixture interventions storage differences reference run thoughts bare speed bench measure lab
+COMMANDS := record fixture interventions storage differences reference run thoughts reply quiz remember predict bare speed bench measure lab
 PROGRAM  := $(COMMANDS) single $(KERNELS) main
 HEADERS  := real.h vector.h $(addsuffix .h,$(filter-out kernel_small,$(LIBRARY)) $(COMMANDS))
 SOURCES  := $(addsuffix .c,$(LIBRARY) $(PROGRAM))
-SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online streaming speed thoughts when record
+SUITES   := tensors one_head fixture loop packed interventions storage gradients files pytorch online streaming speed thoughts quiz predict when record
 TESTS    := tests/suites.h tests/support.h tests/support.c tests/oracle.h \
             tests/oracle.c tests/layer_bench.h tests/layer_bench.c \
             tests/streamed_bench.h tests/streamed_bench.c tests/suite.c $(SUITES:%=tests/test_%.c)
+# What is no C: tangled as it stands.
+PLAIN    := quiz.schema.json
 EXAMPLES := example/repeat.c
 ROOTS    := $(HEADERS) $(SOURCES) $(TESTS) $(EXAMPLES)
 FIGURES  := fixture-weights contributions interventions storage differences parity memory variants roofline times space
@@ -46,7 +48,7 @@ FIGURES  := fixture-weights contributions interventions storage differences pari
 # later chapters fill are empty in it.
 DEFINED  := $(shell sed -n 's/^<<\[\[\([^]]*\)\]\]>>=.*/\1/p' book.nw $(CHAPTERS))
 FILES    := $(filter $(DEFINED),$(ROOTS))
-EXPECTED  = $(if $(SNAPSHOT),$(FILES),$(ROOTS))
+EXPECTED  = $(if $(SNAPSHOT),$(FILES) $(filter $(DEFINED),$(PLAIN)),$(ROOTS) $(PLAIN))
 
 NAMES     = $(filter %.c,$(filter-out tests/% example/%,$(FILES)))
 LIB_OBJ   = $(filter-out main.o,$(NAMES:.c=.o))
@@ -98,7 +100,7 @@ $(BUILD)/flags: FORCE
 # ---- tangle -----------------------------------------------------------------
 
 # noweb reads all sources at once: they share one space of chunk names.
-$(BUILD)/book.markup: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-chunks tools/noweb.py Makefile
+$(BUILD)/book.markup: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-chunks tools/noweb.py tools/texts.py Makefile
 	$(call say,read,book.nw and $(words $(CHAPTERS)) chapters)
 	@mkdir -p $(@D)
 	$(Q)$(NOWEB)/markup -t book.nw $(CHAPTERS) > $@.all
@@ -106,21 +108,26 @@ $(BUILD)/book.markup: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-chunks to
 	$(Q)tools/check-chunks $(if $(SNAPSHOT),--cut) $@.new $(EXPECTED)
 	@mv $@.new $@
 
-# Two headers are in no chapter: names.h is made from the others, and
-# reference_lab.h from what PyTorch answered once.
+# Some headers are in no chapter: names.h is made from the others, reference_lab.h
+# from what PyTorch answered once, questions.h from chunks that hold words, and
+# places.h from the titles of chapters and sections.
 REFERENCE = tests/reference/lab.safetensors
-MADE      = names.h reference_lab.h
+MADE      = names.h reference_lab.h questions.h places.h
 # Unchanged files keep their time stamps, so one stamp stands for all of them.
 define keep
 	@cmp -s $(1).new $(1) && rm $(1).new || mv $(1).new $(1)
 endef
-$(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names tools/embed tools/safetensors.py $(REFERENCE)
+$(BUILD)/src.stamp: $(BUILD)/book.markup tools/tangle tools/names tools/embed tools/safetensors.py tools/quiz tools/texts.py $(REFERENCE)
 	$(call say,tangle,$(BUILD)/src)
 	$(Q)MADE="$(MADE)" tools/tangle $< $(BUILD)/src -L $(FILES)
 	$(Q)cd $(BUILD)/src && "$(CURDIR)/tools/names" $(filter %.h,$(filter-out tests/%,$(FILES))) > names.h.new
 	$(call keep,$(BUILD)/src/names.h)
 	$(Q)tools/embed $(REFERENCE) > $(BUILD)/src/reference_lab.h.new
 	$(call keep,$(BUILD)/src/reference_lab.h)
+	$(Q)tools/quiz header < $< > $(BUILD)/src/questions.h.new
+	$(call keep,$(BUILD)/src/questions.h)
+	$(Q)tools/quiz places < $< > $(BUILD)/src/places.h.new
+	$(call keep,$(BUILD)/src/places.h)
 	@touch $@
 
 $(FILES:%=$(BUILD)/src/%) $(MADE:%=$(BUILD)/src/%): $(BUILD)/src.stamp
@@ -138,10 +145,24 @@ $(BUILD)/tangled.stamp: $(BUILD)/named.markup $(BUILD)/src.stamp tools/tangle
 	@cp -p $(MADE:%=$(BUILD)/src/%) $(BUILD)/tangled/
 	@touch $@
 
+# The numbers in questions and cards are the program's, so it writes these files.
+QUIZ = $(if $(filter quiz.c,$(FILES)),$(addprefix $(BUILD)/tangled/,quiz.json cards.txt $(PLAIN)))
+$(BUILD)/tangled/quiz.json: $(BUILD)/multihead | $(BUILD)/tangled.stamp
+	$(call say,run,multihead quiz --json)
+	$(Q)$< quiz --json > $@.new
+	@mv $@.new $@
+$(BUILD)/tangled/cards.txt: $(BUILD)/multihead | $(BUILD)/tangled.stamp
+	$(call say,run,multihead quiz --cards)
+	$(Q)$< quiz --cards > $@.new
+	@mv $@.new $@
+$(BUILD)/tangled/%.schema.json: $(BUILD)/book.markup | $(BUILD)/tangled.stamp
+	$(Q)$(NOWEB)/nt '-R[[$(@F)]]' < $< > $@.new
+	@mv $@.new $@
+
 # tangled/ is looked at every time, for somebody may have edited it by mistake.
 # A source tree that cannot be written to is compared instead.
 .PHONY: published
-published: $(BUILD)/tangled.stamp
+published: $(BUILD)/tangled.stamp $(QUIZ)
 	@tools/publish $(BUILD)/tangled $(TANGLED)
 
 # ---- compile ----------------------------------------------------------------
@@ -316,10 +337,11 @@ figures: $(FIGURES:%=$(BUILD)/figures/%.tex)  ## draw the figures from the recor
 # ---- weave ------------------------------------------------------------------
 
 # Each stage writes a file of its own, for in a pipe only the last may fail.
-$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variants tools/prettify tools/split
+$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variants tools/prettify tools/split tools/quiz tools/texts.py
 	$(call say,weave,$(BUILD)/tex)
 	@mkdir -p $(BUILD)/tex
-	$(Q)$(NOWEB)/finduses < $< > $(BUILD)/weave.1
+	$(Q)tools/quiz weave < $< > $(BUILD)/weave.0
+	$(Q)$(NOWEB)/finduses < $(BUILD)/weave.0 > $(BUILD)/weave.1
 	$(Q)tools/uses-in-code < $(BUILD)/weave.1 > $(BUILD)/weave.2
 	$(Q)$(NOWEB)/noidx -delay < $(BUILD)/weave.2 > $(BUILD)/weave.3
 	$(Q)tools/mark-variants < $(BUILD)/weave.3 > $(BUILD)/weave.4
@@ -340,7 +362,7 @@ BIND = code=$$(tools/code-hash $(BUILD)/tangled) && \
        suite=$$(tools/code-hash --suite $(BUILD)/tangled $(BUILD)/variants.txt) && \
        tools/numbers --claims $(CLAIMS) --lab $(BUILD)/lab-output.txt --into $(BUILD)/tex \
        --code "$$code" --suite "$$suite" $(RECORDS) -- book.nw $(CHAPTERS)
-$(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) $(BUILD)/sources tools/numbers tools/noweb.py tools/record.py \
+$(BUILD)/numbers.stamp: $(RECORDS) $(BUILD)/lab-output.txt book.nw $(CHAPTERS) $(BUILD)/sources tools/numbers tools/noweb.py tools/texts.py tools/record.py \
                         $(BUILD)/claims $(BUILD)/kept tools/code-hash $(BUILD)/tangled.stamp $(BUILD)/variants.txt
 	$(call say,bind,numbers to the record)
 	@mkdir -p $(BUILD)/tex

@@ -26,6 +26,12 @@
 
 #include "speed.h"
 
+#include "quiz.h"
+
+#include <time.h>
+
+#include "predict.h"
+
 #include <fcntl.h>
 
 #include <signal.h>
@@ -47,6 +53,13 @@ struct options {
 
 	bool time;
 	struct sweep_times times;
+
+	bool list, json, cards;
+	const char *question;           /* NULL: all */
+
+	size_t rounds, seed;            /* 0: not said */
+	const char *topic;              /* NULL: all */
+	bool remember;
 	const char *operand[OPERANDS];
 };
 
@@ -483,6 +496,80 @@ static int time_command(const struct options *options)
 	return finish_record(&record, status, &error);
 }
 
+static int quiz_command(const struct options *options)
+{
+	struct error error;
+	struct quiz quiz = { .in = stdin, .out = stdout };
+	const struct question *question;
+	enum status status = MH_OK;
+
+	if (options->list + options->json + options->cards +
+			(options->question != NULL) > 1)
+		return misuse("quiz: --list, --json, --cards or --question,"
+				" one at a time");
+	for (size_t i = 0; options->list &&
+			(question = quiz_question(i)); i++)
+		puts(question->name);
+	if (options->json)
+		status = quiz_json(stdout, &error);
+	else if (options->cards)
+		status = quiz_cards(stdout, &error);
+	else if (!options->list)
+		status = quiz_run(&quiz, options->question, &error);
+	return status ? complain(&error) : ANSWER_YES;
+}
+
+/* Read the boxes; a damaged file is set aside, and said to be. */
+static enum status recall(struct predict *predict,
+		char path[MEMORY_PATH], struct error *error)
+{
+	char aside[MEMORY_PATH], text[500];
+	enum status status = memory_path(path, error);
+
+	if (!status)
+		status = memory_load(&predict->memory, path, error);
+	if (status == MH_EFORMAT) {
+		status = memory_set_aside(path, aside, error);
+		snprintf(text, sizeof text, "what was remembered is damaged;"
+				" it is now in %.400s", aside);
+		if (!status)
+			say(text);
+	}
+	predict->path = path;
+	return status;
+}
+
+static int predict_command(const struct options *options)
+{
+	struct predict predict = { .in = stdin, .out = stdout };
+	char path[MEMORY_PATH];
+	struct error error;
+	size_t seed = options->seed;
+	enum status status = MH_OK;
+
+	/* list the topics, if that is wanted */
+	const struct topic *topic;
+
+	for (size_t i = 0; options->list && (topic = predict_topic(i)); i++)
+		printf("%-14s%s\n", topic->name, topic->summary);
+	if (options->list)
+		return ANSWER_YES;
+	if (!predict_begin(&predict, options->topic))
+		return misuse("predict: no topic is called '%s'; --list names"
+				" them", options->topic);
+	predict.rounds = options->rounds ? options->rounds : 10;
+	if (options->remember)
+		status = recall(&predict, path, &error);
+	if (!seed && !status) {
+		seed = (size_t)time(NULL);
+		printf("--seed %zu asks the same again. Numbers: 26/7 or 3.71;"
+				"\nan empty line gives up.\n\n", seed);
+	}
+	if (!status)
+		status = predict_run(&predict, seed, &error);
+	return status ? complain(&error) : ANSWER_YES;
+}
+
 static int lab_command(const struct options *options)
 {
 	struct error error;
@@ -545,6 +632,14 @@ static const struct command commands[] = {
 	  "time all paths, in float, and the peaks of this machine",
 	  bench_command, "oqs", 0 },
 
+	{ "quiz", "[--list|--json|--cards|--question NAME]",
+	  "ask the questions of the book; you judge the answers",
+	  quiz_command, "LJCQ", 0 },
+
+	{ "predict", "[--rounds N] [--seed S] [--topic T] [--remember]"
+	  " [--list]", "ask for numbers first, then run the layer",
+	  predict_command, "rSTRL", 0 },
+
 	{ "lab", "[--verbose]", "print the laboratory of the book",
 			lab_command, "v", 0 },
 	{ "keys", "", "list the keys of all measured values", keys_command, "",
@@ -591,6 +686,16 @@ static const struct option options_known[] = {
 	{ "tokens", required_argument, NULL, 'k' },
 	{ "paths", required_argument, NULL, 'a' },
 	{ "width", required_argument, NULL, 'w' },
+
+	{ "list", no_argument, NULL, 'L' },
+	{ "json", no_argument, NULL, 'J' },
+	{ "cards", no_argument, NULL, 'C' },
+	{ "question", required_argument, NULL, 'Q' },
+
+	{ "rounds", required_argument, NULL, 'r' },
+	{ "seed", required_argument, NULL, 'S' },
+	{ "topic", required_argument, NULL, 'T' },
+	{ "remember", no_argument, NULL, 'R' },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -671,6 +776,36 @@ static int command_run(const struct command *command, int argc,
 			if (!positive(optarg, &options.times.width))
 				return misuse("%s: --width wants a number from 1 on, got '%s'",
 						argv[0], optarg);
+			break;
+
+		case 'L':
+			options.list = true;
+			break;
+		case 'J':
+			options.json = true;
+			break;
+		case 'C':
+			options.cards = true;
+			break;
+		case 'Q':
+			options.question = optarg;
+			break;
+
+		case 'r':
+			if (!positive(optarg, &options.rounds))
+				return misuse("%s: --rounds wants a number from 1 on, got '%s'",
+						argv[0], optarg);
+			break;
+		case 'S':
+			if (!positive(optarg, &options.seed))
+				return misuse("%s: --seed wants a number from 1 on, got '%s'",
+						argv[0], optarg);
+			break;
+		case 'T':
+			options.topic = optarg;
+			break;
+		case 'R':
+			options.remember = true;
 			break;
 
 		case 'h':

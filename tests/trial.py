@@ -97,7 +97,9 @@ def results(sources, build):
         os.path.join(sources, "tangled"), os.path.join(build, "results"),
         os.path.join(build, "tex")).items()}
     for name in list(found):
-        if name.startswith("results/"):
+        if name == "results/variants.tsv":      # a trial's, and no record
+            del found[name]
+        elif name.startswith("results/"):
             found[name] = [line for line in found[name].splitlines()
                            if b"\tnoise\t" not in line]
         elif name.startswith("tex/") and not re.match(r"tex/\d", name):

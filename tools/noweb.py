@@ -3,21 +3,28 @@
 import re
 import sys
 
+import texts
+
 CHUNK_START = re.compile(r"^<<(.*)>>=\s*$")
 CHUNK_END = re.compile(r"^@(\s|$)")
 
 
 def documentation(path):
-    """Yield (line number, text) for each line of prose; code is left out."""
-    in_code = False
+    """Yield (line number, text) for each line of prose; code is left out,
+    but chunks that hold texts are prose."""
+    in_code = in_text = False
     with open(path, encoding="utf-8") as source:
         for number, line in enumerate(source, 1):
             if in_code:
                 in_code = not CHUNK_END.match(line)
+                if in_code and in_text:
+                    yield number, texts.tex_of_line(line.rstrip("\n"))
                 if not in_code and not line.startswith("@ %def"):
                     yield number, without_comment(line[2:].rstrip("\n"))
             elif CHUNK_START.match(line):
                 in_code = True
+                in_text = texts.NAME.fullmatch(
+                    CHUNK_START.match(line)[1]) is not None
             else:
                 yield number, without_comment(line.rstrip("\n"))
 

@@ -38,6 +38,10 @@ static const struct {
 
 	{ "70 thoughts", thoughts_suite },
 
+	{ "72 quiz", quiz_suite },
+
+	{ "74 predict", predict_suite },
+
 	{ "86 when", when_suite },
 
 	{ "90 record", record_suite },

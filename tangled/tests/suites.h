@@ -46,6 +46,10 @@ void speed_suite(Suite *suite);
 
 void thoughts_suite(Suite *suite);
 
+void quiz_suite(Suite *suite);
+
+void predict_suite(Suite *suite);
+
 void when_suite(Suite *suite);
 
 void record_suite(Suite *suite);

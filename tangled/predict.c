@@ -1,0 +1,855 @@
+/* predict.c: made from chapters/74-predict.nw; edit it there. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "interventions.h"
+#include "places.h"
+#include "predict.h"
+#include "storage.h"
+
+/* functions of predict */
+static const struct {
+	const char *mechanism, *text, *see;
+} slips_known[SLIP_KINDS] = {
+	/* what each slip of routing is */
+	[SLIP_MASK] = { "routing", "the mask was left out, so that the future"
+		" is seen", PLACE_sec_mask },
+	[SLIP_MASKED] = { "routing", "a mask was applied, and there is none",
+		PLACE_sec_every },
+	[SLIP_DIVISOR] = { "routing", "the divisor was the root of the whole"
+		" width C, and not of the head width d", PLACE_sec_scores },
+	[SLIP_NO_DIVISOR] = { "routing", "nothing was divided by the root of"
+		" d", PLACE_sec_scores },
+	[SLIP_AXIS] = { "routing", "the softmax ran over the wrong axis, down"
+		" the columns", PLACE_sec_softmax },
+	[SLIP_UNNORMALISED] = { "routing", "the exponentials were not divided"
+		" by their sum", PLACE_sec_softmax },
+	[SLIP_UNIFORM] = { "routing", "every position that may be seen got the"
+		" same weight", PLACE_sec_softmax },
+	[SLIP_LARGEST] = { "routing", "only the position with the largest"
+		" weight was read", PLACE_sec_mix },
+	[SLIP_OTHER_HEAD] = { "routing", "these are the numbers of the other"
+		" head", PLACE_ch_fixture },
+	[SLIP_ITSELF] = { "routing", "only the changed position was thought to"
+		" move; later ones read it", PLACE_sec_every },
+	[SLIP_EARLIER] = { "routing", "past and future were exchanged",
+		PLACE_sec_every },
+	[SLIP_LATER] = { "routing", "the changed position itself was left out;"
+		" it sees itself", PLACE_sec_mask },
+	/* what each slip of mixing is */
+	[SLIP_SUM] = { "mixing", "numbers were added up that should have been"
+		" weighed, or kept apart", PLACE_sec_concat },
+	[SLIP_SCALED] = { "mixing", "the rest was made larger to make up for"
+		" what was zeroed", PLACE_sec_contribution },
+	[SLIP_TRANSPOSED] = { "mixing", "columns of the stored weight were read"
+		" where its rows belong", PLACE_sec_outproj },
+	[SLIP_NO_PROJECTION] = { "mixing", "this is the concatenation, before"
+		" the projection", PLACE_sec_outproj },
+	[SLIP_SIGN] = { "mixing", "the sign is reversed",
+		PLACE_sec_contribution },
+	[SLIP_REST] = { "mixing", "this is what the output is without the head",
+		PLACE_sec_contribution },
+	[SLIP_WHOLE] = { "mixing", "this is the output of all heads together",
+		PLACE_sec_contribution },
+	/* what each slip of storage is */
+	[SLIP_INTERLEAVED] = { "storage", "the heads' columns were thought to"
+		" alternate; each head has a block", PLACE_sec_concat },
+	[SLIP_CLOSED_UP] = { "storage", "columns were taken out and the rest"
+		" moved up; they stay in place and become zero", PLACE_sec_concat },
+	[SLIP_FULL_WIDTH] = { "storage", "each head was given the full width;"
+		" it has C/H", PLACE_sec_parameters },
+	[SLIP_NO_OUT] = { "storage", "the output projection was left out",
+		PLACE_sec_parameters },
+	[SLIP_DIVIDED] = { "storage", "the parameters were divided by the"
+		" heads, which together fill the width", PLACE_sec_parameters },
+	[SLIP_BIAS] = { "storage", "biases were counted, and there are none",
+		PLACE_sec_biases },
+	[SLIP_ONE_HEAD] = { "storage", "the scores of one head only were"
+		" counted", PLACE_sec_squares },
+	[SLIP_ROW] = { "storage", "one row of scores per head was counted;"
+		" there are T", PLACE_sec_squares },
+	[SLIP_LENGTH] = { "storage", "d was put where T belongs: a score stands"
+		" for two positions", PLACE_sec_squares },
+	[SLIP_TRIANGLE] = { "storage", "only what the mask lets through was"
+		" counted; the whole square is stored", PLACE_sec_squares },
+	[SLIP_LINEAR] = { "storage", "the length entered once; both axes of a"
+		" square grow", PLACE_sec_squares },
+	[SLIP_CONSTANT] = { "storage", "nothing was thought to grow",
+		PLACE_sec_squares },
+	[SLIP_CUBE] = { "storage", "the length entered three times; a score has"
+		" two positions", PLACE_sec_squares },
+	[SLIP_DOUBLE] = { "storage", "eight bytes were taken for a float, which"
+		" has four", PLACE_sec_squares },
+	[SLIP_RIGHT_MERGE] = { "storage", "this is what the right merge gives,"
+		" with the swap", PLACE_sec_wayback },
+	[SLIP_OTHER_ROW] = { "storage", "this is another row",
+		PLACE_sec_wayback },
+};
+
+/* Go on with the text of a question, as printf does. */
+MH_PRINTF(2, 3)
+static void asks(struct prediction *p, const char *format, ...)
+{
+	size_t used = strlen(p->text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(p->text + used, sizeof p->text - used, format,
+			arguments);
+	va_end(arguments);
+}
+
+/* Add a slip, unless it changes nothing. */
+static void slip(struct prediction *p, enum slip_kind kind,
+		const double numbers[])
+{
+	struct slip *slip = &p->slips[p->slip_count];
+	bool moves = false;
+
+	for (size_t i = 0; i < p->count; i++) {
+		slip->numbers[i] = numbers[i];
+		moves |= fabs(numbers[i] - p->truth[i]) > 0.01;
+	}
+	slip->kind = kind;
+	if (moves && p->slip_count < PREDICT_SLIPS - 1)
+		p->slip_count++;
+}
+
+/* A whole number from low to high. */
+static int pick(struct random *random, int low, int high)
+{
+	double u = (double)random_uniform(random, 0, 1);
+	int n = low + (int)(u * (high - low + 1));
+
+	return n > high ? high : n;
+}
+
+/* Row i of the weights that head h would have, with scores that are
+ * larger by some factor, masked or not, over rows or columns. */
+static void routed(const struct fixture *f, int h, int i, double factor,
+		bool masked, bool columns, double row[FIXTURE_T])
+{
+	real copy[FIXTURE_T][FIXTURE_T];
+	struct tensor scores = fixture_rows(copy, FIXTURE_T);
+
+	for (size_t t = 0; t < FIXTURE_T; t++)
+		for (size_t j = 0; j < FIXTURE_T; j++)
+			copy[t][j] = f->scores[h][t][j] * (real)factor;
+	if (masked)
+		attention_mask(scores);
+	softmax_rows(columns ? tensor_swap(scores, 0, 1) : scores);
+	for (size_t j = 0; j < FIXTURE_T; j++)
+		row[j] = (double)copy[i][j];
+}
+
+static void weights_slips(struct prediction *p, const struct fixture *f,
+		int h, int i)
+{
+	double row[FIXTURE_T], raw[FIXTURE_T], even[FIXTURE_T];
+
+	for (int j = 0; j < FIXTURE_T; j++) {
+		row[j] = (double)f->weights[1 - h][i][j];
+		raw[j] = j <= i ? exp((double)f->scores[h][i][j]) : 0;
+		even[j] = j <= i ? 1. / (i + 1) : 0;
+	}
+	slip(p, SLIP_OTHER_HEAD, row);
+	slip(p, SLIP_UNNORMALISED, raw);
+	slip(p, SLIP_UNIFORM, even);
+	routed(f, h, i, 1, false, false, row);
+	slip(p, SLIP_MASK, row);
+	routed(f, h, i, sqrt((double)FIXTURE_D / FIXTURE_C), true, false,
+			row);
+	slip(p, SLIP_DIVISOR, row);
+	routed(f, h, i, sqrt((double)FIXTURE_D), true, false, row);
+	slip(p, SLIP_NO_DIVISOR, row);
+	routed(f, h, i, 1, true, true, row);
+	slip(p, SLIP_AXIS, row);
+}
+
+static enum status draw_weights(struct random *random,
+		struct prediction *p, struct error *error)
+{
+	int h = pick(random, 0, 1), i = pick(random, 1, 2), n[FIXTURE_T];
+	struct fixture f;
+	enum status status;
+
+	fixture_set(&f);
+	for (int t = 0; t < FIXTURE_T; t++) {
+		n[t] = pick(random, 1, 6);
+		f.x[t][1] = (real)log(n[t]);
+	}
+	status = fixture_run_heads(&f, error);
+	asks(p, "The fixture, whose log-key features are now"
+			" ln %d, ln %d, ln %d.\nThe products of any query of head"
+			" %d with its three keys are\n%ssqrt(2) ln %d,"
+			" %ssqrt(2) ln %d, %ssqrt(2) ln %d.\nThe head's width is"
+			" 2, the layer's 4. Under the causal mask:\nits three"
+			" weights at position %d?\n", n[0], n[1], n[2], h,
+			h ? "-" : "", n[0], h ? "-" : "", n[1], h ? "-" : "",
+			n[2], i);
+	p->count = FIXTURE_T;
+	for (int j = 0; j < FIXTURE_T && !status; j++)
+		p->truth[j] = (double)f.weights[h][i][j];
+	if (!status)
+		weights_slips(p, &f, h, i);
+	return status;
+}
+
+static enum status draw_mix(struct random *random, struct prediction *p,
+		struct error *error)
+{
+	real weights[FIXTURE_T][FIXTURE_T] = { { 0 } };
+	real values[FIXTURE_T][FIXTURE_D], out[FIXTURE_T][FIXTURE_D];
+	double sum[2] = { 0 }, mean[2], top[2], other[2] = { 0 };
+	int n[FIXTURE_T], all = 0, largest = 0;
+
+	(void)error;
+	for (int t = 0; t < FIXTURE_T; t++) {
+		all += n[t] = pick(random, 1, 5);
+		largest = n[t] > n[largest] ? t : largest;
+		for (int c = 0; c < FIXTURE_D; c++)
+			values[t][c] = (real)pick(random, 0, 9);
+	}
+	for (int t = 0; t < FIXTURE_T; t++)
+		weights[2][t] = (real)n[t] / (real)all;
+	attention_mix(fixture_rows(weights, FIXTURE_T),
+			fixture_rows(values, FIXTURE_D), true,
+			fixture_rows(out, FIXTURE_D));
+	/* write the question about the mix */
+	asks(p, "At the last of three positions a head's weights are"
+			" %d/%d, %d/%d, %d/%d;\nthe values are", n[0], all, n[1], all,
+			n[2], all);
+	p->count = FIXTURE_D;
+	for (int t = 0; t < FIXTURE_T; t++)
+		asks(p, "%s [%g, %g]", t ? "," : "", (double)values[t][0],
+				(double)values[t][1]);
+	asks(p, ".\nThe two numbers of the head's output there?\n");
+	for (int c = 0; c < FIXTURE_D; c++) {
+		p->truth[c] = (double)out[2][c];
+		for (int t = 0; t < FIXTURE_T; t++) {
+			sum[c] += (double)values[t][c];
+			other[c] += (double)(weights[2][2 - t] * values[t][c]);
+		}
+		mean[c] = sum[c] / FIXTURE_T;
+		top[c] = (double)values[largest][c];
+	}
+	slip(p, SLIP_SUM, sum);
+	slip(p, SLIP_UNIFORM, mean);
+	slip(p, SLIP_LARGEST, top);
+	slip(p, SLIP_EARLIER, other);
+	return MH_OK;
+}
+
+static enum status draw_score(struct random *random,
+		struct prediction *p, struct error *error)
+{
+	const size_t shape[] = { 1, 4 }, one[] = { 1, 1 };
+	real query[4], key[4], score = 0;
+	int H = pick(random, 0, 1) ? 4 : 9;
+	double dot = 0, by;
+	enum status status;
+
+	for (int c = 0; c < 4; c++) {
+		query[c] = (real)pick(random, -3, 4);
+		key[c] = (real)pick(random, -2, 5);
+		dot += (double)(query[c] * key[c]);
+	}
+	status = attention_scores(tensor_view(query, 2, shape),
+			tensor_view(key, 2, shape), tensor_view(&score, 2, one),
+			error);
+	asks(p, "A layer of width %d has %d heads. A query of one of them"
+			" is\n[%g, %g, %g, %g], a key [%g, %g, %g, %g].\nTheir"
+			" score?\n", 4 * H, H, (double)query[0],
+			(double)query[1], (double)query[2], (double)query[3],
+			(double)key[0], (double)key[1], (double)key[2],
+			(double)key[3]);
+	p->count = 1;
+	p->truth[0] = (double)score;
+	slip(p, SLIP_NO_DIVISOR, &dot);
+	by = dot / sqrt(4. * H);
+	slip(p, SLIP_DIVISOR, &by);
+	by = (double)(query[0] + query[1] + query[2] + query[3]) *
+			(double)(key[0] + key[1] + key[2] + key[3]) / 2;
+	slip(p, SLIP_SUM, &by);
+	return status;
+}
+
+/* Draw four numbers of a concatenation and ask about them. */
+static void draw_row(struct random *random, struct prediction *p,
+		real z[FIXTURE_C])
+{
+	for (int c = 0; c < FIXTURE_C; c++)
+		z[c] = (real)(pick(random, 1, 4) + 4 * (c % 2) + c / 2);
+	asks(p, "Two heads of width 2 have given [%g, %g] and [%g, %g].\n",
+			(double)z[0], (double)z[1], (double)z[2], (double)z[3]);
+	p->count = FIXTURE_C;
+}
+
+static enum status draw_ablation(struct random *random,
+		struct prediction *p, struct error *error)
+{
+	const size_t shape[] = { 1, FIXTURE_C };
+	real z[FIXTURE_C], left[FIXTURE_C];
+	double slips[5][FIXTURE_C] = { { 0 } };
+	int h = pick(random, 0, 1);
+
+	(void)error;
+	draw_row(random, p, z);
+	asks(p, "Head %d is ablated: its columns are set to zero before the"
+			" projection.\nThe four numbers of the concatenation"
+			" then?\n", h);
+	memcpy(left, z, sizeof z);
+	tensor_fill(tensor_narrow(tensor_view(left, 2, shape), 1,
+			(size_t)h * FIXTURE_D, FIXTURE_D), 0);
+	/* add what mistakes in an ablation give */
+	for (int c = 0; c < FIXTURE_C; c++) {
+		int own = c / FIXTURE_D == h;
+
+		p->truth[c] = (double)left[c];
+		slips[0][c] = own ? (double)z[c] : 0;
+		slips[1][c] = c % 2 == h ? 0 : (double)z[c];
+		slips[2][c] = own ? 0 : 2 * (double)z[c];
+		slips[3][c] = c < FIXTURE_D && h == 0 ? (double)z[c + FIXTURE_D] :
+				c < FIXTURE_D ? (double)z[c] : 0;
+		slips[4][c] = (double)(z[c % 2] + z[c % 2 + 2]);
+	}
+	slip(p, SLIP_OTHER_HEAD, slips[0]);
+	slip(p, SLIP_INTERLEAVED, slips[1]);
+	slip(p, SLIP_SCALED, slips[2]);
+	slip(p, SLIP_CLOSED_UP, slips[3]);
+	slip(p, SLIP_SUM, slips[4]);
+	return MH_OK;
+}
+
+/* Draw the rows of a projection, put them into the fixture, and go on
+ * with the text. */
+static void draw_rows(struct random *random, struct prediction *p,
+		struct fixture *f)
+{
+	asks(p, "The stored rows of the output projection are\n");
+	for (int r = 0; r < FIXTURE_C; r++) {
+		for (int c = 0; c < FIXTURE_C; c++)
+			f->out_proj[r][c] = (real)pick(random, -1, 1);
+		f->out_proj[r][r] = 1;
+		asks(p, "  [%2g, %2g, %2g, %2g]\n", (double)f->out_proj[r][0],
+				(double)f->out_proj[r][1], (double)f->out_proj[r][2],
+				(double)f->out_proj[r][3]);
+	}
+}
+
+/* y = z times rows, or columns, of the projection, of which only the
+ * columns from first to before last are read. */
+static void by_rows(const struct fixture *f, const real z[], int first,
+		int last, bool transposed, double y[])
+{
+	for (int r = 0; r < FIXTURE_C; r++) {
+		y[r] = 0;
+		for (int c = first; c < last; c++)
+			y[r] += (double)(z[c] * (transposed ?
+					f->out_proj[c][r] : f->out_proj[r][c]));
+	}
+}
+
+static enum status draw_projection(struct random *random,
+		struct prediction *p, struct error *error)
+{
+	const size_t shape[] = { 1, FIXTURE_C };
+	real z[FIXTURE_C], y[FIXTURE_C], order[FIXTURE_C];
+	double wrong[FIXTURE_C], plain[FIXTURE_C], sums[FIXTURE_C];
+	struct layer *layer = NULL;
+	struct fixture f;
+	enum status status;
+
+	fixture_set(&f);
+	draw_row(random, p, z);
+	draw_rows(random, p, &f);
+	asks(p, "The four numbers of the output?\n");
+	status = fixture_layer(&f, &layer, error);
+	if (!status)
+		status = layer_mix(layer, tensor_view(z, 2, shape),
+				tensor_view(y, 2, shape), error);
+	layer_free(layer);
+	for (int c = 0; c < FIXTURE_C && !status; c++) {
+		p->truth[c] = (double)y[c];
+		plain[c] = (double)z[c];
+		sums[c] = (double)(z[c % 2] + z[c % 2 + 2]);
+		order[c] = z[c % 2 * 2 + c / 2];
+	}
+	if (status)
+		return status;
+	by_rows(&f, z, 0, FIXTURE_C, true, wrong);
+	slip(p, SLIP_TRANSPOSED, wrong);
+	slip(p, SLIP_NO_PROJECTION, plain);
+	slip(p, SLIP_SUM, sums);
+	by_rows(&f, order, 0, FIXTURE_C, false, wrong);
+	slip(p, SLIP_INTERLEAVED, wrong);
+	return MH_OK;
+}
+
+static enum status draw_contribution(struct random *random,
+		struct prediction *p, struct error *error)
+{
+	const size_t shape[] = { 1, 1, FIXTURE_C };
+	real z[FIXTURE_C], part[FIXTURE_C];
+	struct layer *layer = NULL;
+	struct fixture f;
+	int h = pick(random, 0, 1);
+	enum status status;
+
+	fixture_set(&f);
+	draw_row(random, p, z);
+	draw_rows(random, p, &f);
+	asks(p, "What does head %d contribute to the four numbers of"
+			" the output?\n", h);
+	status = fixture_layer(&f, &layer, error);
+	if (!status)
+		status = layer_contribution(layer, (size_t)h,
+				tensor_view(z, 3, shape), tensor_view(part, 3, shape),
+				error);
+	layer_free(layer);
+	if (!status) {
+		/* add what mistakes about a contribution give */
+		double wrong[FIXTURE_C], whole[FIXTURE_C];
+		int first = h * FIXTURE_D;
+
+		by_rows(&f, z, 0, FIXTURE_C, false, whole);
+		for (int c = 0; c < FIXTURE_C; c++) {
+			p->truth[c] = (double)part[c];
+			wrong[c] = -(double)part[c];
+		}
+		slip(p, SLIP_SIGN, wrong);
+		slip(p, SLIP_WHOLE, whole);
+		for (int c = 0; c < FIXTURE_C; c++)
+			wrong[c] = whole[c] - (double)part[c];
+		slip(p, SLIP_REST, wrong);
+		by_rows(&f, z, first, first + FIXTURE_D, true, wrong);
+		slip(p, SLIP_TRANSPOSED, wrong);
+	}
+	return status;
+}
+
+static void count_slip(struct prediction *p, enum slip_kind kind,
+		int which, double number)
+{
+	double numbers[2] = { p->truth[0], p->truth[1] };
+
+	numbers[which] = number;
+	slip(p, kind, numbers);
+}
+
+static enum status draw_counts(struct random *random,
+		struct prediction *p, struct error *error)
+{
+	int B = pick(random, 1, 3), T = pick(random, 4, 10);
+	int H = 1 << pick(random, 1, 3), d = pick(random, 2, 3);
+	int C = H * d;
+	struct cost cost;
+	enum status status = storage_cost((size_t)B, (size_t)T, (size_t)C,
+			(size_t)H, &cost, error);
+
+	asks(p, "A layer without biases has width %d and %d heads; its"
+			" input is (%d, %d, %d).\nHow many parameters has it, and"
+			" how many scores are stored?\n", C, H, B, T, C);
+	p->count = 2;
+	if (status)
+		return status;
+	p->truth[0] = (double)cost.parameters;
+	p->truth[1] = (double)cost.entries;
+	count_slip(p, SLIP_FULL_WIDTH, 0, 4. * H * C * C);
+	count_slip(p, SLIP_NO_OUT, 0, 3. * C * C);
+	count_slip(p, SLIP_DIVIDED, 0, 4. * C * C / H);
+	count_slip(p, SLIP_BIAS, 0, 4. * C * C + 4 * C);
+	count_slip(p, SLIP_ONE_HEAD, 1, B * T * T);
+	count_slip(p, SLIP_ROW, 1, B * H * T);
+	count_slip(p, SLIP_TRIANGLE, 1, B * H * T * (T + 1) / 2.);
+	return MH_OK;
+}
+
+static enum status draw_bytes(struct random *random,
+		struct prediction *p, struct error *error)
+{
+	int B = pick(random, 1, 2), H = 1 << pick(random, 1, 3);
+	int T = 16 << pick(random, 0, 2), k = pick(random, 2, 3);
+	struct cost at, then;
+	double linear, same, cube, wide;
+	enum status status = storage_cost((size_t)B, (size_t)T,
+			(size_t)H * 2, (size_t)H, &at, error);
+
+	if (!status)
+		status = storage_cost((size_t)B, (size_t)(T * k),
+				(size_t)H * 2, (size_t)H, &then, error);
+	if (status)
+		return status;
+	same = 4. * (double)at.entries;
+	linear = k * same;
+	asks(p, "The scores of a layer with %d heads on %d examples of %d"
+			" positions\ntake %.0f bytes as floats. How many bytes at"
+			" %d positions?\n", H, B, T, same, T * k);
+	p->count = 1;
+	p->truth[0] = 4. * (double)then.entries;
+	cube = k * p->truth[0];
+	wide = 2 * p->truth[0];
+	slip(p, SLIP_LINEAR, &linear);
+	slip(p, SLIP_CONSTANT, &same);
+	slip(p, SLIP_CUBE, &cube);
+	slip(p, SLIP_DOUBLE, &wide);
+	return MH_OK;
+}
+
+/* Does output t move when position j is perturbed? */
+static enum status prefix_truth(int T, int j, bool causal,
+		uint64_t seed, double moves[], struct error *error)
+{
+	const size_t shape[] = { 1, (size_t)T, 4 };
+	struct workspace room = { 0 };
+	struct random random = { seed };
+	struct layer *layer = NULL;
+	struct tensor x;
+	real change[PREDICT_NUMBERS];
+	enum status status = layer_create(4, 2, &layer, error);
+
+	if (!status)
+		status = workspace_take(&room, 3, shape, &x, error);
+	if (!status) {
+		layer_randomize(layer, seed);
+		tensor_randomize(x, &random, 1);
+		status = perturb(layer_forward_loop, layer, x, causal,
+				(size_t)j, change, &room, error);
+	}
+	for (int t = 0; t < T && !status; t++)
+		moves[t] = change[t] != 0;
+	workspace_free(&room);
+	layer_free(layer);
+	return status;
+}
+
+static enum status draw_prefix(struct random *random,
+		struct prediction *p, struct error *error)
+{
+	int T = pick(random, 4, 6), j = pick(random, 1, T - 2);
+	bool causal = pick(random, 0, 2) > 0;
+	double own[PREDICT_NUMBERS], past[PREDICT_NUMBERS];
+	double after[PREDICT_NUMBERS], all[PREDICT_NUMBERS];
+	double masked[PREDICT_NUMBERS];
+
+	asks(p, "A layer runs on %d positions, %s the causal mask.\nThe"
+			" input is changed at position %d. For each position from"
+			" 0 to\n%d: 1 if its output moves, 0 if not?\n", T,
+			causal ? "under" : "without", j, T - 1);
+	p->count = (size_t)T;
+	for (int t = 0; t < T; t++) {
+		own[t] = t == j;
+		past[t] = t <= j;
+		after[t] = t > j;
+		masked[t] = t >= j;
+		all[t] = 1;
+	}
+	enum status status = prefix_truth(T, j, causal, random->state,
+			p->truth, error);
+
+	if (!status) {
+		slip(p, SLIP_MASK, all);
+		slip(p, SLIP_MASKED, masked);
+		slip(p, SLIP_ITSELF, own);
+		slip(p, SLIP_EARLIER, past);
+		slip(p, SLIP_LATER, after);
+	}
+	return status;
+}
+
+static enum status draw_merge(struct random *random,
+		struct prediction *p, struct error *error)
+{
+	enum { T = 3, H = 2, D = 2, C = H * D };
+	const size_t apart[] = { H, T, D }, merged[] = { T, C };
+	real o[H * T * D], copy[H * T * D];
+	int t = pick(random, 0, T - 1), from = pick(random, 1, 40);
+	struct tensor heads = tensor_view(o, 3, apart);
+	struct tensor wrong = tensor_view(o, 2, merged);
+
+	(void)error;
+	for (int i = 0; i < H * T * D; i++)
+		o[i] = (real)(from + i);
+	struct tensor swapped = tensor_contiguous(tensor_swap(heads, 0, 1),
+			copy);
+	double right[C], mixed[C], other[C];
+
+	p->count = C;
+	for (size_t c = 0; c < C; c++) {
+		p->truth[c] = (double)AT(wrong, t, c);
+		right[c] = (double)swapped.data[(size_t)t * C + c];
+		mixed[c] = (double)AT(heads, c % H, t, c / H);
+		other[c] = (double)AT(wrong, (t + 1) % T, c);
+	}
+	/* write the question about the merge */
+	for (int h = 0; h < H; h++) {
+		asks(p, "Head %d gives, position by position,", h);
+		for (int i = 0; i < T; i++)
+			asks(p, "%s [%g, %g]", i ? "," : "",
+					(double)AT(heads, h, i, 0),
+					(double)AT(heads, h, i, 1));
+		asks(p, ".\n");
+	}
+	asks(p, "They lie in memory like this, head after head, and are merged"
+			"\nwithout the swap, as three rows of four. What stands in row"
+			" %d?\n", t);
+	slip(p, SLIP_RIGHT_MERGE, right);
+	slip(p, SLIP_INTERLEAVED, mixed);
+	slip(p, SLIP_OTHER_ROW, other);
+	return MH_OK;
+}
+
+static const struct topic topics[] = {
+	{ "weights", "a head's weights, for other inputs",
+			PLACE_sec_byhand, draw_weights },
+	{ "mix", "a head's output, from weights and values", PLACE_sec_mix,
+			draw_mix },
+	{ "score", "the score of a query and a key", PLACE_sec_scores,
+			draw_score },
+	{ "ablation", "the concatenation after a head is ablated",
+			PLACE_sec_contribution, draw_ablation },
+	{ "projection", "the output, under another projection",
+			PLACE_sec_outproj, draw_projection },
+	{ "contribution", "what one head adds to the output",
+			PLACE_sec_contribution, draw_contribution },
+	{ "counts", "parameters and scores, for other sizes",
+			PLACE_ch_storage, draw_counts },
+	{ "bytes", "bytes at another length", PLACE_sec_squares,
+			draw_bytes },
+	{ "prefix", "which positions move when one is changed",
+			PLACE_sec_every, draw_prefix },
+	{ "merge", "what a merge without the swap gives",
+			PLACE_sec_wayback, draw_merge },
+};
+
+enum { TOPICS = sizeof topics / sizeof topics[0] };
+
+const struct topic *predict_topic(size_t i)
+{
+	return i < TOPICS ? &topics[i] : NULL;
+}
+
+enum status predict_draw(const struct topic *topic,
+		struct random *random, struct prediction *p,
+		struct error *error)
+{
+	enum status status = MH_OK;
+
+	p->slip_count = 0;
+	for (int i = 0; i < 100 && !status && p->slip_count < 2; i++) {
+		*p = (struct prediction){ 0 };
+		status = topic->draw(random, p, error);
+	}
+	return status;
+}
+
+bool predict_right(const struct prediction *p,
+		const struct reply_number typed[])
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (!reply_means(&typed[i], p->truth[i]))
+			return false;
+	return true;
+}
+
+/* How many numbers does the slip explain? 0 if it is not that one. */
+static size_t explained(const struct prediction *p,
+		const struct slip *slip, const struct reply_number typed[])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (fabs(slip->numbers[i] - p->truth[i]) > 0.01) {
+			if (!reply_means(&typed[i], slip->numbers[i]))
+				return 0;
+			count++;
+		}
+	return count;
+}
+
+size_t predict_explain(const struct prediction *p,
+		const struct reply_number typed[],
+		enum slip_kind found[PREDICT_SLIPS])
+{
+	size_t count = 0, most = 0, wrong = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		wrong += !reply_means(&typed[i], p->truth[i]);
+	for (size_t s = 0; s < p->slip_count; s++)
+		most += explained(p, &p->slips[s], typed) >= wrong;
+	for (size_t s = 0; s < p->slip_count && wrong; s++) {
+		size_t n = explained(p, &p->slips[s], typed);
+
+		if (n && (n >= wrong || !most))
+			found[count++] = p->slips[s].kind;
+	}
+	return count;
+}
+
+bool predict_begin(struct predict *predict, const char *only)
+{
+	struct memory *memory = &predict->memory;
+
+	*memory = (struct memory){ 0 };
+	for (size_t i = 0; i < TOPICS; i++)
+		memory->item[memory->count++].name = topics[i].name;
+	predict->only = TOPICS;
+	for (size_t i = 0; i < TOPICS && only; i++)
+		if (strcmp(topics[i].name, only) == 0)
+			predict->only = i;
+	return !only || predict->only < TOPICS;
+}
+
+static void number_write(double value, char text[32])
+{
+	for (int below = 1; below <= 60; below++) {
+		double above = round(value * below);
+
+		if (fabs(value * below - above) > 2e-6 * fmax(1, fabs(value)))
+			continue;
+		if (below == 1)
+			snprintf(text, 32, "%.0f", above == 0 ? 0 : above);
+		else
+			snprintf(text, 32, "%.0f/%d", above, below);
+		return;
+	}
+	snprintf(text, 32, "%.4f", value);
+}
+
+/* What was typed, and below it what the layer says. */
+static void show_both(FILE *out, const struct prediction *p,
+		const struct reply_number typed[])
+{
+	char text[32];
+
+	fputs("  you  ", out);
+	for (size_t i = 0; i < p->count; i++)
+		fprintf(out, " %9s", typed ? typed[i].text : "-");
+	fputs("\n  layer", out);
+	for (size_t i = 0; i < p->count; i++) {
+		number_write(p->truth[i], text);
+		fprintf(out, " %9s", text);
+	}
+	putc('\n', out);
+}
+
+/* Read the numbers that are wanted; what is none is named, and asked
+ * for again. False if there are none: *gave_up, or the input ended. */
+static bool predict_listen(struct predict *predict,
+		const struct prediction *p, struct reply_number typed[])
+{
+	char line[REPLY_LINE];
+
+	for (;;) {
+		predict->ended = !reply_line(predict->in, predict->out, "> ",
+				line);
+		if (predict->ended || reply_empty(line))
+			break;
+		int count = reply_numbers(line, typed, PREDICT_NUMBERS);
+
+		if (count == (int)p->count)
+			return true;
+		if (count < 0)
+			/* say that something is no number */
+			{
+				putc('\'', predict->out);
+				reply_print(predict->out, typed[0].text);
+				fputs("' is no number; write 3.71 or 26/7. An empty line gives"
+						" up.\n", predict->out);
+			}
+		else
+			fprintf(predict->out, "%zu number%s wanted, and there"
+					" %s %d.\n", p->count, p->count > 1 ? "s are" :
+					" is", count == 1 ? "is" : "are", count);
+	}
+	return false;
+}
+
+/* Say what the numbers point to. */
+static void predict_diagnose(FILE *out, const struct topic *topic,
+		const struct prediction *p, const struct reply_number typed[])
+{
+	enum slip_kind found[PREDICT_SLIPS];
+	size_t count = typed ? predict_explain(p, typed, found) : 0;
+	char text[400];
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(text, sizeof text, "%s %s: %s. Read %s again.",
+				i ? "Or it is" : "It is",
+				slips_known[found[i]].mechanism,
+				slips_known[found[i]].text, slips_known[found[i]].see);
+		reply_wrap(out, 2, "", text);
+	}
+	if (count)
+		return;
+	snprintf(text, sizeof text, "%sRead %s again.", typed ? "We know no"
+			" mistake that gives these numbers. " : "", topic->see);
+	reply_wrap(out, 2, "", text);
+}
+
+/* One round with one topic. */
+static enum status predict_round(struct predict *predict, size_t i,
+		struct random *random, struct error *error)
+{
+	struct reply_number typed[PREDICT_NUMBERS];
+	struct prediction p;
+	enum status status = predict_draw(&topics[i], random, &p, error);
+
+	if (status)
+		return status;
+	fprintf(predict->out, "%s%zu. %s\n%s", predict->asked ? "\n" : "",
+			predict->asked + 1, topics[i].name, p.text);
+	bool given = predict_listen(predict, &p, typed);
+
+	if (predict->ended)
+		return MH_OK;
+	bool right = given && predict_right(&p, typed);
+
+	show_both(predict->out, &p, given ? typed : NULL);
+	if (right)
+		fputs("  Right.\n", predict->out);
+	else
+		predict_diagnose(predict->out, &topics[i], &p,
+				given ? typed : NULL);
+	predict->asked++;
+	predict->right += right;
+	predict->missed[i] += !right;
+	memory_note(&predict->memory, i, right);
+	return MH_OK;
+}
+
+static void predict_sum_up(const struct predict *predict)
+{
+	FILE *out = predict->out;
+
+	fprintf(out, "\n%s%zu of %zu right.\n", predict->ended ?
+			"The input has ended. " : "", predict->right,
+			predict->asked);
+	for (size_t i = 0; i < TOPICS; i++)
+		if (predict->missed[i])
+			fprintf(out, "  %-12s missed %zu: %s\n", topics[i].name,
+					predict->missed[i], topics[i].see);
+}
+
+enum status predict_run(struct predict *predict, uint64_t seed,
+		struct error *error)
+{
+	struct random random = { seed };
+	enum status status = MH_OK, kept = MH_OK;
+
+	while (predict->asked < predict->rounds && !predict->ended &&
+			!status) {
+		double chance = (double)random_uniform(&random, 0, 1);
+		size_t i = predict->only < TOPICS ? predict->only :
+				memory_next(&predict->memory, fmin(chance, 0.999));
+
+		status = predict_round(predict, i, &random, error);
+		if (!status && predict->path && !predict->ended && !kept)
+			kept = memory_save(&predict->memory, predict->path,
+					error);
+	}
+	predict_sum_up(predict);
+	return status ? status : kept;
+}

@@ -1,0 +1,85 @@
+/* predict.h: made from chapters/74-predict.nw; edit it there. */
+#ifndef MH_PREDICT_H
+#define MH_PREDICT_H
+
+#include "remember.h"
+#include "reply.h"
+#include "tensor.h"
+
+enum { PREDICT_NUMBERS = 8, PREDICT_SLIPS = 8, PREDICT_TEXT = 1200 };
+
+/* kinds of slips */
+enum slip_kind {
+	SLIP_MASK, SLIP_MASKED, SLIP_DIVISOR, SLIP_NO_DIVISOR, SLIP_AXIS,
+	SLIP_UNNORMALISED, SLIP_UNIFORM, SLIP_LARGEST, SLIP_SUM,
+	SLIP_OTHER_HEAD, SLIP_INTERLEAVED, SLIP_CLOSED_UP, SLIP_SCALED,
+	SLIP_TRANSPOSED, SLIP_NO_PROJECTION, SLIP_SIGN, SLIP_REST,
+	SLIP_WHOLE, SLIP_FULL_WIDTH, SLIP_NO_OUT, SLIP_DIVIDED, SLIP_BIAS,
+	SLIP_ONE_HEAD, SLIP_ROW, SLIP_LENGTH, SLIP_TRIANGLE, SLIP_LINEAR,
+	SLIP_CONSTANT, SLIP_CUBE, SLIP_DOUBLE, SLIP_ITSELF, SLIP_EARLIER,
+	SLIP_LATER, SLIP_RIGHT_MERGE, SLIP_OTHER_ROW, SLIP_KINDS
+};
+
+struct slip {
+	enum slip_kind kind;
+	double numbers[PREDICT_NUMBERS];
+};
+
+/* A question that was drawn. */
+struct prediction {
+	char text[PREDICT_TEXT];
+	size_t count;                   /* of numbers that are wanted */
+	double truth[PREDICT_NUMBERS];  /* what the library says */
+	struct slip slips[PREDICT_SLIPS];
+	size_t slip_count;
+};
+
+struct topic {
+	const char *name, *summary, *see;
+	enum status (*draw)(struct random *random, struct prediction *p,
+			struct error *error);
+};
+
+/* prototypes of predict */
+/* Topic number i, or NULL if there are not so many. */
+const struct topic *predict_topic(size_t i);
+
+/* Draw a question of this topic. Returns what the library returns. */
+enum status predict_draw(const struct topic *topic,
+		struct random *random, struct prediction *p,
+		struct error *error);
+
+/* Are these numbers the true ones? */
+bool predict_right(const struct prediction *p,
+		const struct reply_number typed[]);
+
+/* Store in found the kinds of slips that explain the numbers typed, and
+ * return how many. */
+size_t predict_explain(const struct prediction *p,
+		const struct reply_number typed[],
+		enum slip_kind found[PREDICT_SLIPS]);
+
+/* A session: where it reads and writes, and what has come of it. */
+struct predict {
+	FILE *in, *out;
+	struct memory memory;
+	const char *path;               /* of the memory's file, or NULL */
+	size_t only;                    /* ask this topic, if it is one */
+	size_t rounds, asked, right;
+	size_t missed[MEMORY_ITEMS];    /* by topic */
+	bool ended;                     /* the input has */
+};
+
+/* Begin a session: a memory that knows the topics' names, and no more.
+ * If only is the name of a topic, it knows that one alone; false if
+ * there is no such topic. */
+bool predict_begin(struct predict *predict, const char *only);
+
+/* Ask so many rounds, drawn with this seed, and sum up. After each
+ * round the memory is saved, if it has a path; when that fails, the
+ * session goes on and is not remembered. Returns what the library or
+ * memory_save returns. */
+enum status predict_run(struct predict *predict, uint64_t seed,
+		struct error *error);
+
+#endif

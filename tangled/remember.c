@@ -1,0 +1,189 @@
+/* remember.c: made from chapters/74-predict.nw; edit it there. */
+#define _DEFAULT_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "remember.h"
+#include "whole.h"
+
+/* functions of remember */
+size_t memory_next(const struct memory *memory, double chance)
+{
+	const struct memory_item *item = memory->item;
+	size_t first = memory->count, fresh = 0;
+
+	for (size_t i = 0; i < memory->count; i++) {
+		fresh += item[i].due == 0;
+		if (item[i].due && (first == memory->count ||
+				item[i].due < item[first].due))
+			first = i;
+	}
+	if (!fresh || (memory->round % 2 && first < memory->count &&
+			item[first].due <= memory->round))
+		return first;
+	fresh = (size_t)(chance * (double)fresh);
+	for (first = 0; item[first].due || fresh--; first++)
+		;
+	return first;
+}
+
+void memory_note(struct memory *memory, size_t i, bool right)
+{
+	struct memory_item *item = &memory->item[i];
+
+	memory->round++;
+	item->right += right;
+	item->missed += !right;
+	item->box = !right ? 0 : item->box + (item->box < MEMORY_BOXES - 1);
+	item->due = memory->round + (right ? 4ul << item->box : 2);
+}
+
+static const char memory_head[] = "multihead predict, version 1\n";
+
+enum status memory_path(char path[MEMORY_PATH], struct error *error)
+{
+	const char *state = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+	int length = MEMORY_PATH;
+
+	if (state && *state == '/')
+		length = snprintf(path, MEMORY_PATH, "%s/multihead/"
+				"predict.tsv", state);
+	else if (home && *home)
+		length = snprintf(path, MEMORY_PATH, "%s/.local/state/"
+				"multihead/predict.tsv", home);
+	else
+		return REFUSE(error, MH_EFILE, "neither XDG_STATE_HOME nor HOME"
+				" says where to remember");
+	return length < MEMORY_PATH - 32 ? MH_OK : REFUSE(error, MH_EFILE,
+			"the path to remember at is too long");
+}
+
+/* Make the folders above a path; if one cannot be made, opening the
+ * file will say why. */
+static void memory_folders(const char *path)
+{
+	char folder[MEMORY_PATH];
+
+	for (const char *at = strchr(path + 1, '/'); at;
+			at = strchr(at + 1, '/')) {
+		snprintf(folder, sizeof folder, "%.*s", (int)(at - path), path);
+		mkdir(folder, 0700);
+	}
+}
+
+enum status memory_save(const struct memory *memory, const char *path,
+		struct error *error)
+{
+	const struct memory_item *item = memory->item;
+	struct whole whole;
+	enum status status;
+
+	memory_folders(path);
+	status = whole_open(&whole, path, error);
+	if (status)
+		return status;
+	fprintf(whole.stream, "%sround\t%lu\n", memory_head, memory->round);
+	for (size_t i = 0; i < memory->count; i++)
+		fprintf(whole.stream, "%s\t%lu\t%lu\t%lu\t%lu\n", item[i].name,
+				item[i].box, item[i].due, item[i].right,
+				item[i].missed);
+	fputs("end\n", whole.stream);
+	return whole_close(&whole, error);
+}
+
+/* Read one item's line, or the last. False if it is damaged. */
+static bool memory_line(struct memory *memory, const char *line,
+		bool *ended)
+{
+	struct memory_item read = { 0 };
+	char name[32], again[200];
+
+	*ended = strcmp(line, "end\n") == 0;
+	if (*ended)
+		return true;
+	if (sscanf(line, "%31[a-z]\t%9lu\t%9lu\t%9lu\t%9lu", name,
+			&read.box, &read.due, &read.right, &read.missed) != 5 ||
+			read.box >= MEMORY_BOXES)
+		return false;
+	snprintf(again, sizeof again, "%s\t%lu\t%lu\t%lu\t%lu\n", name,
+			read.box, read.due, read.right, read.missed);
+	for (size_t i = 0; i < memory->count; i++)
+		if (strcmp(memory->item[i].name, name) == 0) {
+			read.name = memory->item[i].name;
+			memory->item[i] = read;
+			return strcmp(line, again) == 0;
+		}
+	return false;
+}
+
+/* Read all behind the head. */
+static bool memory_read(struct memory *memory, FILE *file)
+{
+	char line[200], again[200];
+	bool ended = false;
+
+	if (!fgets(line, sizeof line, file) ||
+			sscanf(line, "round\t%9lu", &memory->round) != 1)
+		return false;
+	snprintf(again, sizeof again, "round\t%lu\n", memory->round);
+	if (strcmp(line, again) != 0)
+		return false;
+	while (!ended && fgets(line, sizeof line, file))
+		if (!memory_line(memory, line, &ended))
+			return false;
+	return ended && getc(file) == EOF && !ferror(file);
+}
+
+enum status memory_load(struct memory *memory, const char *path,
+		struct error *error)
+{
+	struct memory read = *memory;
+	struct stat facts;
+	char head[64] = "";
+	FILE *file;
+	bool good;
+
+	if (stat(path, &facts) != 0 && errno == ENOENT)
+		return MH_OK;
+	if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
+		return REFUSE(error, MH_EFILE, "%.100s is no file", path);
+	file = fopen(path, "r");
+	if (!file)
+		return REFUSE(error, MH_EFILE, "cannot read %.100s: %s", path,
+				strerror(errno));
+	if (fgets(head, sizeof head, file) && strcmp(head, memory_head) != 0
+			&& strncmp(head, memory_head, 27) == 0) {
+		fclose(file);
+		return REFUSE(error, MH_EFILE, "%.100s is of another version;"
+				" it is left alone", path);
+	}
+	good = strcmp(head, memory_head) == 0 && memory_read(&read, file);
+	fclose(file);
+	if (!good)
+		return REFUSE(error, MH_EFORMAT, "%.100s is damaged", path);
+	*memory = read;
+	return MH_OK;
+}
+
+enum status memory_set_aside(const char *path, char aside[MEMORY_PATH],
+		struct error *error)
+{
+	int cause = EEXIST;
+
+	for (int n = 0; n < 1000 && cause == EEXIST; n++) {
+		if (n == 0)
+			snprintf(aside, MEMORY_PATH, "%s.damaged", path);
+		else
+			snprintf(aside, MEMORY_PATH, "%s.damaged.%d", path, n);
+		cause = link(path, aside) == 0 ? 0 : errno;
+	}
+	if (!cause && unlink(path) != 0)
+		cause = errno;
+	return cause ? REFUSE(error, MH_EFILE, "cannot set %.100s aside:"
+			" %s", path, strerror(cause)) : MH_OK;
+}

@@ -1,0 +1,302 @@
+/* tests/test_predict.c: made from chapters/74-predict.nw; edit it there. */
+#define _DEFAULT_SOURCE
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "predict.h"
+#include "suites.h"
+
+/* tests of predictions */
+START_TEST(numbers_are_read_as_people_write_them)
+{
+	static const struct { const char *line; int count; double last; }
+	good[] = {
+		{ "26/7", 1, 26 / 7. }, { "[3.71, 2.29]", 2, 2.29 },
+		{ " -1/3;+.5\t7. ", 3, 7 }, { "1 2 3 4 5", 5, 0 },
+		{ "", 0, 0 }, { "(262144)", 1, 262144 }, { "-3/-4", 1, 0.75 }
+	};
+	static const char *const bad[] = {
+		"seven", "1/0", "1/", "/7", "0x10", "1e5", "nan", "inf", "-",
+		".", "1.2.3", "1/2/3", "2 and 3", "--1", "0/0",
+		"1234567890123456789012345678901234567890"
+	};
+	struct reply_number numbers[4];
+
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+		int n = reply_numbers(good[i].line, numbers, 4);
+
+		ck_assert_int_eq(n, good[i].count);
+		if (n > 0 && n <= 4)
+			ck_assert_double_eq_tol(numbers[n - 1].value,
+					good[i].last, 1e-15);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		ck_assert_msg(reply_numbers(bad[i], numbers, 4) == -1, "%s",
+				bad[i]);
+}
+END_TEST
+
+START_TEST(a_rounded_number_is_right_and_a_vague_one_is_not)
+{
+	static const struct { const char *typed; double truth; bool means; }
+	cases[] = {
+		{ "26/7", 26 / 7., true }, { "3.714", 26 / 7., true },
+		{ "3.71", 26 / 7., true }, { "3.7", 26 / 7., true },
+		{ "4", 26 / 7., false }, { "3.72", 26 / 7., false },
+		{ "3.7142", 26 / 7., false }, { "0.14", 1 / 7., true },
+		{ "0.1", 1 / 7., false }, { "2", 2, true }, { "2.0", 2, true },
+		{ "262144", 262144, true }, { "262145", 262144, false },
+		{ "-0.33", -1 / 3., true }, { "0.33", -1 / 3., false }
+	};
+	struct reply_number number;
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		ck_assert_int_eq(reply_numbers(cases[i].typed, &number, 1), 1);
+		ck_assert_msg(reply_means(&number, cases[i].truth) ==
+				cases[i].means, "%s", cases[i].typed);
+	}
+}
+END_TEST
+
+START_TEST(questions_have_their_numbers_and_their_slips)
+{
+	const struct topic *topic = predict_topic((size_t)_i);
+	struct prediction p, same;
+
+	for (uint64_t seed = 1; seed < 200; seed++) {
+		struct random random = { seed }, again = { seed };
+
+		ck_ok(predict_draw(topic, &random, &p, NULL));
+		ck_ok(predict_draw(topic, &again, &same, NULL));
+		ck_assert_str_eq(p.text, same.text);
+		ck_assert(p.count > 0 && p.count <= PREDICT_NUMBERS);
+		ck_assert_uint_ge(p.slip_count, 2);
+		ck_assert_uint_lt(strlen(p.text), PREDICT_TEXT - 1);
+		for (char *line = strtok(p.text, "\n"); line;
+				line = strtok(NULL, "\n"))
+			ck_assert_msg(strlen(line) <= 76, "%s", line);
+	}
+}
+END_TEST
+
+/* Type numbers with all their digits. */
+static void type(const struct prediction *p, const double numbers[],
+		struct reply_number typed[])
+{
+	char line[PREDICT_NUMBERS * 30] = "";
+
+	for (size_t i = 0; i < p->count; i++)
+		snprintf(line + strlen(line), sizeof line - strlen(line),
+				"%.9f ", numbers[i]);
+	ck_assert_int_eq(reply_numbers(line, typed, PREDICT_NUMBERS),
+			(int)p->count);
+}
+
+START_TEST(every_mistake_is_recognised_and_no_truth_is_one)
+{
+	const struct topic *topic = predict_topic((size_t)_i);
+	struct reply_number typed[PREDICT_NUMBERS];
+	enum slip_kind found[PREDICT_SLIPS];
+	struct prediction p;
+
+	for (uint64_t seed = 1; seed < 200; seed++) {
+		struct random random = { seed };
+
+		ck_ok(predict_draw(topic, &random, &p, NULL));
+		type(&p, p.truth, typed);
+		ck_assert(predict_right(&p, typed));
+		ck_assert_uint_eq(predict_explain(&p, typed, found), 0);
+		for (size_t s = 0; s < p.slip_count; s++) {
+			bool named = false;
+
+			type(&p, p.slips[s].numbers, typed);
+			ck_assert(!predict_right(&p, typed));
+			for (size_t n = predict_explain(&p, typed, found); n--;)
+				named |= found[n] == p.slips[s].kind;
+			ck_assert_msg(named, "%s: slip %d", topic->name,
+					(int)p.slips[s].kind);
+		}
+	}
+}
+END_TEST
+
+START_TEST(two_mistakes_are_both_named_and_nonsense_is_not)
+{
+	struct prediction p = { .count = 2, .truth = { 64, 100 },
+			.slip_count = 2, .slips = {
+			{ SLIP_NO_OUT, { 48, 100 } },
+			{ SLIP_ONE_HEAD, { 64, 50 } } } };
+	struct reply_number typed[PREDICT_NUMBERS];
+	enum slip_kind found[PREDICT_SLIPS];
+
+	type(&p, (double[]){ 48, 50 }, typed);
+	ck_assert_uint_eq(predict_explain(&p, typed, found), 2);
+	type(&p, (double[]){ 64, 50 }, typed);
+	ck_assert_uint_eq(predict_explain(&p, typed, found), 1);
+	ck_assert_int_eq(found[0], SLIP_ONE_HEAD);
+	type(&p, (double[]){ 7, 8 }, typed);
+	ck_assert_uint_eq(predict_explain(&p, typed, found), 0);
+}
+END_TEST
+
+static struct memory three_items(void)
+{
+	return (struct memory){ .count = 3, .item = {
+			{ .name = "a" }, { .name = "b" }, { .name = "c" } } };
+}
+
+START_TEST(what_was_missed_comes_back_before_what_was_right)
+{
+	struct memory m = three_items();
+
+	ck_assert_uint_eq(memory_next(&m, 0.5), 1);
+	memory_note(&m, 1, false);
+	ck_assert_uint_eq(memory_next(&m, 0.99), 2);
+	memory_note(&m, 2, true);
+	ck_assert_uint_eq(memory_next(&m, 0), 0);
+	memory_note(&m, 0, true);
+	ck_assert_uint_eq(memory_next(&m, 0), 1);
+	memory_note(&m, 1, true);
+	for (int n = 0; n < 20; n++)
+		memory_note(&m, memory_next(&m, 0), n % 3 != 0);
+	ck_assert_uint_eq(m.round, 24);
+	m = three_items();              /* all missed, and yet all asked */
+	for (int n = 0; n < 5; n++)
+		memory_note(&m, memory_next(&m, 0), false);
+	ck_assert(m.item[0].due && m.item[1].due && m.item[2].due);
+	m.item[0] = (struct memory_item){ "a", 5, 30, 1, 1 };
+	memory_note(&m, 0, true);
+	ck_assert_uint_eq(m.item[0].box, 5);
+	memory_note(&m, 0, false);
+	ck_assert_uint_eq(m.item[0].box, 0);
+	ck_assert_uint_eq(m.item[0].due, m.round + 2);
+}
+END_TEST
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+#define HEAD "multihead predict, version 1\n"
+
+START_TEST(a_memory_reads_back_and_a_damaged_one_is_known)
+{
+	static const char *const damaged[] = {
+		"", HEAD, HEAD "round\t3\n", HEAD "round\t3\na\t1\t2\t3\t4\n",
+		HEAD "round\t-3\nend\n", HEAD "round\t03\nend\n",
+		HEAD "round\t3\na\t6\t2\t3\t4\nend\n",
+		HEAD "round\t3\nz\t1\t2\t3\t4\nend\n",
+		HEAD "round\t3\na\t1\t2\t3\nend\n",
+		HEAD "round\t3\na\t1\t2\t3\t4 \nend\n",
+		HEAD "round\t3\nend\nmore\n", HEAD "round\t3\nend",
+		"multihead", "something else\n"
+	};
+	char folder[] = "/tmp/memory-XXXXXX", path[64], aside[MEMORY_PATH];
+	struct memory m = three_items(), back = three_items();
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/a/b/predict.tsv", folder);
+	ck_ok(memory_load(&back, path, NULL));
+	ck_assert_uint_eq(back.round, 0);
+	m.round = 17;
+	m.item[1] = (struct memory_item){ "b", 2, 21, 5, 3 };
+	ck_ok(memory_save(&m, path, NULL));
+	ck_ok(memory_load(&back, path, NULL));
+	ck_assert_uint_eq(back.round, 17);
+	ck_assert_uint_eq(back.item[1].due, 21);
+	ck_assert_uint_eq(back.item[1].missed, 3);
+	for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
+		write_text(path, damaged[i]);
+		ck_assert_msg(memory_load(&back, path, NULL) == MH_EFORMAT,
+				"%zu", i);
+		ck_assert_uint_eq(back.round, 17);
+	}
+	/* set two damaged memories aside, and leave a later version */
+	ck_ok(memory_set_aside(path, aside, NULL));
+	ck_assert_ptr_nonnull(strstr(aside, "predict.tsv.damaged"));
+	write_text(path, "second");
+	ck_ok(memory_set_aside(path, aside, NULL));
+	ck_assert_ptr_nonnull(strstr(aside, "predict.tsv.damaged.1"));
+	ck_assert_int_eq(memory_set_aside(path, aside, NULL), MH_EFILE);
+	write_text(path, "multihead predict, version 2\n");
+	ck_assert_int_eq(memory_load(&back, path, NULL), MH_EFILE);
+	remove(path);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert_int_eq(memory_load(&back, path, NULL), MH_EFILE);
+	ck_assert_int_eq(memory_save(&m, path, NULL), MH_EFILE);
+}
+END_TEST
+
+static char *predict_said;
+
+static struct predict predict_session(const char *typed,
+		const char *only, size_t rounds)
+{
+	struct predict predict = { .rounds = rounds };
+	size_t size;
+
+	ck_assert(predict_begin(&predict, only));
+	predict.in = fmemopen((void *)(uintptr_t)typed, strlen(typed), "r");
+	predict.out = open_memstream(&predict_said, &size);
+	ck_ok(predict_run(&predict, 5, NULL));
+	fclose(predict.in);
+	fclose(predict.out);
+	return predict;
+}
+
+START_TEST(a_session_asks_until_it_has_numbers_and_counts)
+{
+	struct predict predict = predict_session(
+			"what?\n1 2\n\n7\n0\n", "bytes", 3);
+
+	ck_assert_uint_eq(predict.asked, 3);
+	ck_assert_uint_eq(predict.right, 0);
+	ck_assert_uint_eq(predict.missed[7], 3);
+	ck_assert_uint_eq(predict.memory.round, 3);
+	ck_assert(!predict.ended);
+	ck_assert_ptr_nonnull(strstr(predict_said, "'what?' is no number"));
+	ck_assert_ptr_nonnull(strstr(predict_said,
+			"1 number is wanted, and there are 2."));
+	ck_assert_ptr_nonnull(strstr(predict_said, "We know no mistake"));
+	free(predict_said);
+	predict = predict_session("", NULL, 3);
+	ck_assert(predict.ended);
+	ck_assert_uint_eq(predict.asked, 0);
+	ck_assert_ptr_nonnull(strstr(predict_said, "0 of 0 right."));
+	free(predict_said);
+	ck_assert(!predict_begin(&predict, "nothing"));
+}
+END_TEST
+
+void predict_suite(Suite *suite)
+{
+	TCase *predict = tcase_create("predict");
+	int topics = 0;
+
+	while (predict_topic((size_t)topics))
+		topics++;
+	suite_add_tcase(suite, predict);
+	tcase_add_test(predict, numbers_are_read_as_people_write_them);
+	tcase_add_test(predict,
+			a_rounded_number_is_right_and_a_vague_one_is_not);
+	tcase_add_loop_test(predict,
+			questions_have_their_numbers_and_their_slips, 0, topics);
+	tcase_add_loop_test(predict,
+			every_mistake_is_recognised_and_no_truth_is_one, 0,
+			topics);
+	tcase_add_test(predict,
+			two_mistakes_are_both_named_and_nonsense_is_not);
+	tcase_add_test(predict,
+			what_was_missed_comes_back_before_what_was_right);
+	tcase_add_test(predict,
+			a_memory_reads_back_and_a_damaged_one_is_known);
+	tcase_add_test(predict,
+			a_session_asks_until_it_has_numbers_and_counts);
+}
