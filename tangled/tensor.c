@@ -214,7 +214,8 @@ struct tensor tensor_swap(struct tensor t, int a, int b)
 
 struct tensor tensor_slice(struct tensor t, int axis, size_t index)
 {
-	t.data += (ptrdiff_t)index * t.stride[axis];
+	if (t.data)
+		t.data += (ptrdiff_t)index * t.stride[axis];
 	t.rank--;
 	for (; axis < t.rank; axis++) {
 		t.shape[axis] = t.shape[axis + 1];
@@ -226,7 +227,8 @@ struct tensor tensor_slice(struct tensor t, int axis, size_t index)
 struct tensor tensor_narrow(struct tensor t, int axis, size_t start,
 		size_t length)
 {
-	t.data += (ptrdiff_t)start * t.stride[axis];
+	if (t.data)
+		t.data += (ptrdiff_t)start * t.stride[axis];
 	t.shape[axis] = length;
 	return t;
 }

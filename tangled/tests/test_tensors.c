@@ -315,6 +315,8 @@ START_TEST(products_that_do_not_fit_are_refused)
 			"x has elements but no data");
 	ck_ok(tensor_expect(tensor_narrow(a, 0, 0, 0), "x", 2,
 			(size_t[]){ 0, 3 }, NULL));
+	ck_assert_ptr_null(tensor_slice(a, 0, 1).data);
+	ck_assert_ptr_null(tensor_narrow(a, 1, 2, 0).data);
 	a.rank = 5;
 	ck_refused(tensor_expect(a, "x", 2, a.shape, &error), MH_ESHAPE,
 			"x has shape of rank 5, wanted (2, 3)");
