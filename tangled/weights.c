@@ -91,14 +91,21 @@ static void watch_jansson(void)
 	json_set_alloc_funcs(noting_malloc, plain_free);
 }
 
-static enum status parse_header(struct weights *w, const char *text,
-		size_t length, struct error *error)
+/* From here on, starved tells whether memory was lacking. */
+static void watch(void)
 {
 	static pthread_once_t watched = PTHREAD_ONCE_INIT;
-	json_error_t fault = { 0 };
 
 	pthread_once(&watched, watch_jansson);
 	starved = false;
+}
+
+static enum status parse_header(struct weights *w, const char *text,
+		size_t length, struct error *error)
+{
+	json_error_t fault = { 0 };
+
+	watch();
 	if (length == 0 || text[0] != '{')
 		return REFUSE(error, MH_EFORMAT, "%s: its header does not"
 				" begin with a brace", w->path.text);
@@ -311,16 +318,15 @@ static enum status describe_all(const struct weights_tensor tensors[],
 		size_t numbers;
 
 		/* refuse a name that cannot be written */
-		json_error_t fault;
-		json_t *text = json_pack_ex(&fault, 0, "s", name);
-		bool unreadable = !text && json_error_code(&fault) ==
-				json_error_invalid_utf8;
+		watch();
+
+		json_t *text = json_string(name);
 
 		json_decref(text);
-		if (!text && !unreadable)
+		if (starved)
 			return REFUSE(error, MH_EMEMORY, "no memory for the header of a"
 					" file");
-		if (unreadable || strcmp(name, METADATA) == 0)
+		if (!text || strcmp(name, METADATA) == 0)
 			return REFUSE(error, MH_EFORMAT, "no tensor can be called %s",
 					show_name(name).text);
 		if (json_object_get(header, name))

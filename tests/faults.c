@@ -303,13 +303,25 @@ int close(int file)
 	return bad ? -1 : status;
 }
 
+/* A stream without a file grows in memory, and that is what it may lack. */
+static bool in_memory(FILE *stream)
+{
+	int before = errno, file = fileno(stream);
+
+	errno = before;
+	return file < 0;
+}
+
 int fclose(FILE *file)
 {
-	bool bad = refused(FAULT_PLACE, "fclose", HERE, ENOSPC);
+	bool memory = in_memory(file);
+	int error = memory ? ENOMEM : ENOSPC;
+	bool bad = refused(memory ? FAULT_MEMORY : FAULT_PLACE, "fclose", HERE,
+			error);
 	int status = REAL(fclose)(file);
 
 	if (bad)
-		errno = ENOSPC;
+		errno = error;
 	return bad ? EOF : status;
 }
 
@@ -376,7 +388,10 @@ char *fgets(char *restrict to, int count, FILE *restrict stream)
 /* A complaint must get through, or nobody would know. */
 static bool full(const char *name, const void *caller, FILE *stream)
 {
-	if (stream == stderr || !refused(FAULT_WRITE, name, caller, ENOSPC))
+	bool memory = in_memory(stream);
+
+	if (stream == stderr || !refused(memory ? FAULT_MEMORY : FAULT_WRITE,
+			name, caller, memory ? ENOMEM : ENOSPC))
 		return false;
 	spoil(stream);
 	return true;
@@ -422,11 +437,17 @@ int putchar(int letter)
 	return full("putchar", HERE, stdout) ? EOF : REAL(fputc)(letter, stdout);
 }
 
+static int print(const char *name, const void *caller, FILE *stream,
+		const char *format, va_list arguments)
+{
+	return full(name, caller, stream) ? EOF :
+			REAL(vfprintf)(stream, format, arguments);
+}
+
 int vfprintf(FILE *restrict stream, const char *restrict format,
 		va_list arguments)
 {
-	return full("vfprintf", HERE, stream) ? EOF :
-			REAL(vfprintf)(stream, format, arguments);
+	return print("vfprintf", HERE, stream, format, arguments);
 }
 
 int fprintf(FILE *restrict stream, const char *restrict format, ...)
@@ -434,10 +455,8 @@ int fprintf(FILE *restrict stream, const char *restrict format, ...)
 	va_list arguments;
 	int written;
 
-	if (full("fprintf", HERE, stream))
-		return EOF;
 	va_start(arguments, format);
-	written = REAL(vfprintf)(stream, format, arguments);
+	written = print("fprintf", HERE, stream, format, arguments);
 	va_end(arguments);
 	return written;
 }
@@ -447,10 +466,8 @@ int printf(const char *restrict format, ...)
 	va_list arguments;
 	int written;
 
-	if (full("printf", HERE, stdout))
-		return EOF;
 	va_start(arguments, format);
-	written = REAL(vfprintf)(stdout, format, arguments);
+	written = print("printf", HERE, stdout, format, arguments);
 	va_end(arguments);
 	return written;
 }
