@@ -188,10 +188,10 @@ $(BUILD)/single/%.o: $(BUILD)/src/%.c $(BUILD)/flags
 # within rounding, the same for any number of threads.
 CONTRACT   = -ffp-contract=fast
 KERNEL_OBJ = kernel.o $(KERNELS:=.o)
-$(KERNEL_OBJ:%=$(BUILD)/double/%) $(KERNEL_OBJ:%=$(BUILD)/single/%): EXTRA += $(CONTRACT)
+$(foreach precision,double single shared/double shared/single,$(KERNEL_OBJ:%=$(BUILD)/$(precision)/%)): EXTRA += $(CONTRACT)
 
 # Tests are compiled plainly: it is their subjects whose optimised code counts.
-$(BUILD)/single/%.o: EXTRA += -DMH_SINGLE
+$(BUILD)/single/%.o $(BUILD)/shared/single/%.o: EXTRA += -DMH_SINGLE
 $(BUILD)/double/tests/%.o $(BUILD)/single/tests/%.o: EXTRA += -O0
 
 $(BUILD)/multihead: $(addprefix $(BUILD)/double/,$(LIB_OBJ) main.o) $(BUILD)/flags
@@ -214,13 +214,12 @@ $(BUILD)/suite-single: $(addprefix $(BUILD)/single/,$(SUITE_OBJ)) $(BUILD)/flags
 # The library in both precisions, as objects that can be shared. The headers of
 # the modules are between them; a program gets two that are made from those.
 PREFIX   ?= /usr/local
-VERSION  := 1.0.0
+# The program knows its version, and chapter 80 tells the program.
+VERSION  := $(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' $(CHAPTERS))
 OFFERED  := error tensor workspace attention layer gradient online streaming weights
 SHARED   := $(foreach precision,double single,$(patsubst %,$(BUILD)/shared/$(precision)/%.o,$(LIBRARY) kernel_avx2 kernel_avx512))
 SONAME   := libmultihead.so.$(firstword $(subst ., ,$(VERSION)))
-$(KERNEL_OBJ:%=$(BUILD)/shared/double/%) $(KERNEL_OBJ:%=$(BUILD)/shared/single/%): EXTRA += -ffp-contract=fast
 $(SHARED): EXTRA += -fPIC
-$(BUILD)/shared/single/%.o: EXTRA += -DMH_SINGLE
 $(BUILD)/shared/double/%.o: $(BUILD)/src/%.c $(BUILD)/flags
 	$(compile)
 $(BUILD)/shared/single/%.o: $(BUILD)/src/%.c $(BUILD)/flags
@@ -245,7 +244,7 @@ $(BUILD)/shared/multihead.h $(BUILD)/shared/multiheadf.h: tools/public-header to
 	$(Q)tools/public-header $(PRECISION) $(VERSION) $(OFFERED:%=$(BUILD)/tangled/%.h) > $@.new
 	@mv $@.new $@
 
-$(BUILD)/shared/multihead.pc: Makefile
+$(BUILD)/shared/multihead.pc: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: multihead' 'Version: $(VERSION)' \
 		'Description: multi-head attention, forward and backward' \
@@ -256,9 +255,7 @@ $(BUILD)/shared/multihead.pc: Makefile
 GOODS = bin/multihead include/multihead.h include/multiheadf.h lib/libmultihead.a \
         lib/$(SONAME) lib/libmultihead.so lib/pkgconfig/multihead.pc
 .PHONY: install uninstall
-install: $(BUILD)/multihead $(addprefix $(BUILD)/shared/,libmultihead.a $(SONAME) multihead.h multiheadf.h)  ## install library, headers and program below PREFIX=/usr/local
-	@rm -f $(BUILD)/shared/multihead.pc
-	@$(MAKE) $(BUILD)/shared/multihead.pc
+install: $(BUILD)/multihead $(addprefix $(BUILD)/shared/,libmultihead.a $(SONAME) multihead.h multiheadf.h multihead.pc)  ## install library, headers and program below PREFIX=/usr/local
 	$(Q)install -d $(addprefix "$(DESTDIR)$(PREFIX)"/,bin include lib/pkgconfig)
 	$(Q)install $(BUILD)/multihead "$(DESTDIR)$(PREFIX)/bin/"
 	$(Q)install -m 644 $(BUILD)/shared/multihead.h $(BUILD)/shared/multiheadf.h "$(DESTDIR)$(PREFIX)/include/"

@@ -408,6 +408,17 @@ static int sweep_command(const struct options *options)
 	return finish_record(&record, status, &error);
 }
 
+/* Store the number of an option, or complain and return false. */
+static bool take_number(const char *command, const char *option,
+		size_t *number)
+{
+	if (positive(optarg, number))
+		return true;
+	misuse("%s: --%s wants a number from 1 on, got '%s'", command,
+			option, optarg);
+	return false;
+}
+
 static int run_command(const struct options *options)
 {
 	struct error error;
@@ -735,9 +746,8 @@ static int command_run(const struct command *command, int argc,
 							" as 2,4, got '%s'", argv[0], SWEEP_LIST, optarg);
 				break;
 			}
-			if (!positive(optarg, &options.heads))
-				return misuse("%s: --heads wants a number from 1 on, got '%s'",
-						argv[0], optarg);
+			if (!take_number(argv[0], "heads", &options.heads))
+				return CANNOT;
 			break;
 		case 'p':
 			options.prefix = optarg;
@@ -773,9 +783,8 @@ static int command_run(const struct command *command, int argc,
 						" loop,packed, got '%s'", argv[0], optarg);
 			break;
 		case 'w':
-			if (!positive(optarg, &options.times.width))
-				return misuse("%s: --width wants a number from 1 on, got '%s'",
-						argv[0], optarg);
+			if (!take_number(argv[0], "width", &options.times.width))
+				return CANNOT;
 			break;
 
 		case 'L':
@@ -792,14 +801,12 @@ static int command_run(const struct command *command, int argc,
 			break;
 
 		case 'r':
-			if (!positive(optarg, &options.rounds))
-				return misuse("%s: --rounds wants a number from 1 on, got '%s'",
-						argv[0], optarg);
+			if (!take_number(argv[0], "rounds", &options.rounds))
+				return CANNOT;
 			break;
 		case 'S':
-			if (!positive(optarg, &options.seed))
-				return misuse("%s: --seed wants a number from 1 on, got '%s'",
-						argv[0], optarg);
+			if (!take_number(argv[0], "seed", &options.seed))
+				return CANNOT;
 			break;
 		case 'T':
 			options.topic = optarg;

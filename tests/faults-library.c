@@ -59,26 +59,19 @@ static enum status try_workspace_take(struct workspace *room,
 	return workspace_take(room, 3, wide, &t, error);
 }
 
-static enum status try_layer_frame(struct workspace *room, struct error *error)
+/* A layer that somebody makes, and that is freed. */
+static enum status made(enum status (*make)(size_t width, size_t heads,
+		struct layer **layer, struct error *error), struct error *error)
 {
 	struct layer *l;
-	enum status status = layer_frame(C, H, &l, error);
+	enum status status = make(C, H, &l, error);
 
-	(void)room;
 	layer_free(l);
 	return status;
 }
 
-static enum status try_layer_create(struct workspace *room,
-		struct error *error)
-{
-	struct layer *l;
-	enum status status = layer_create(C, H, &l, error);
-
-	(void)room;
-	layer_free(l);
-	return status;
-}
+CASE(layer_frame, made(layer_frame, error))
+CASE(layer_create, made(layer_create, error))
 
 /* A layer that gets no biases is still the layer that it was. */
 static enum status try_layer_add_biases(struct workspace *room,

@@ -15,6 +15,7 @@ GOLDEN = os.path.join(ROOT, "tests/golden/lab-output.txt")
 NOT_SOURCES = {".git", "build", "book.pdf", BUILD, PDF}
 # What the make above may have set must not reach the makes in the copies.
 FOREIGN = re.compile("MAKE.*|MFLAGS|BUILD|PDF|TANGLED|CHAPTERS?|CLAIMS|SNAPSHOT"
+                     "|TIMINGS|PREFIX|DESTDIR|CONTRACT"
                      "|NOWEB|CC|CFLAGS|LDFLAGS|LDLIBS|V|CK_.*"
                      "|EDIT|FILE|ONLY|KEEP|JOBS|VARIANT_.*")
 ENVIRONMENT = {name: value for name, value in os.environ.items()
@@ -105,6 +106,12 @@ def results(sources, build):
         elif name.startswith("tex/") and not re.match(r"tex/\d", name):
             del found[name]
     return {**found, "lab": read(os.path.join(build, "lab-output.txt"))}
+
+
+def unlike(got, wanted):
+    """Names of results that differ, or that only one of two has."""
+    return [name for name in sorted(wanted | got)
+            if got.get(name) != wanted.get(name)]
 
 
 class Copy:
