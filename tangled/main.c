@@ -10,11 +10,8 @@
 #include "measure.h"
 #include "record.h"
 /* includes of main.c */
-#include <unistd.h>
-
 #include "storage.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "run.h"
@@ -34,6 +31,7 @@
 
 #include <fcntl.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 

@@ -102,7 +102,7 @@ class Aside:
         self.normal, self.folder = normal, folder
         self.said = ""                  # the compiler's warnings
         shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(self.path("src/tests"))
+        os.makedirs(self.path("src"))
         with open(self.path("book.markup"), "w", encoding="utf-8") as file:
             file.writelines(markup)
         self.tangle(files)
@@ -124,6 +124,8 @@ class Aside:
         src, changed = self.normal.src, set()
         for name in self.normal.files + words("MADE"):
             if not os.path.exists(self.path(f"src/{name}")):
+                os.makedirs(os.path.dirname(self.path(f"src/{name}")),
+                            exist_ok=True)
                 os.symlink(os.path.abspath(f"{src}/{name}"),
                            self.path(f"src/{name}"))
             elif not same(f"{src}/{name}", self.path(f"src/{name}")):
