@@ -269,14 +269,16 @@ uninstall:          ## take away what install has put there
 # ---- run --------------------------------------------------------------------
 
 # Tests with the tag `long` are for make certify, which sets this to nothing.
+# The verdict comes first: a program that fails its suite may not be able to
+# write the questions.
 CK_EXCLUDE_TAGS ?= long
 export CK_EXCLUDE_TAGS
 SUITE_PROGRAMS = $(BUILD)/suite-double $(BUILD)/suite-single
-check: $(SUITE_PROGRAMS) $(BUILD)/multihead published  ## run the suite and compare with golden output; CHAPTER=10 runs one chapter's
+check: $(SUITE_PROGRAMS) $(BUILD)/multihead $(BUILD)/tangled.stamp  ## run the suite and compare with golden output; CHAPTER=10 runs one chapter's
 	@$(BUILD)/suite-single $(CHAPTER) > $(BUILD)/suite-single.txt 2>&1 & \
 		echo "double:"; $(BUILD)/suite-double $(CHAPTER); double=$$?; \
 		wait $$!; single=$$?; echo "float:"; cat $(BUILD)/suite-single.txt; \
-		test $$double = 0 -a $$single = 0
+		$(MAKE) published && test $$double = 0 -a $$single = 0
 	$(if $(CHAPTER)$(SNAPSHOT),,@tools/golden check $(BUILD)/multihead tests/golden)
 
 golden: $(BUILD)/multihead  ## make the golden copies anew, after a change that was meant
