@@ -432,7 +432,7 @@ exercises: $(NORMAL)  ## what the answers promise is what happens
 sanitize: published  ## suite and program under AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer, ThreadSanitizer and valgrind; KIND=thread is one
 	@BUILD='$(BUILD)' tools/sanitize $(KIND)
 
-coverage: published  ## which lines and branches of the library the suites reach, chapter by chapter; keep records/coverage.tsv; BRANCHES=1 lists what is not taken
+coverage: published  ## which lines and branches of the library the suites reach, chapter by chapter; keep records/coverage.tsv
 	@BUILD='$(BUILD)' LIBRARY='$(LIBRARY) $(KERNELS)' python3 -B tools/coverage
 
 # A check leaves a stamp, so that what has not changed is not looked at again.
