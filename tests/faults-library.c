@@ -1,6 +1,6 @@
 /* faults-library.c: every public function of the library that can lack memory,
  * alone. Each of its allocations is failed in turn, once alone and once with
- * all after it. It must say MH_EMEMORY, give back what it had, leave alone what
+ * all after it; and its workspace is given each limit that is too low. It must say MH_EMEMORY, give back what it had, leave alone what
  * it was to change, and succeed when it is asked again.
  *
  * Linked with faults.c, which fails the allocations. Prints a line a case, for
@@ -395,6 +395,27 @@ static bool fail_one(const char *name, attempt *attempt, long at, int how)
 	return failed;
 }
 
+/* Let the workspace end after every number of bytes, until it is enough: each
+ * tensor that a function borrows is refused once, and not only the first of a
+ * block. */
+static void limit_all(const char *name, attempt *attempt)
+{
+	enum status status = MH_EMEMORY;
+
+	for (size_t most = sizeof(real); status && wrong < 5; most += sizeof(real)) {
+		struct error error = { 0 };
+		struct workspace room = { .limit = most };
+		size_t before = faults_live();
+
+		status = attempt(&room, &error);
+		if (status && status != MH_EMEMORY)
+			complain(name, (long)most, FAULT_ON, error.message);
+		workspace_free(&room);
+		if (faults_live() != before)
+			complain(name, (long)most, FAULT_ON, "it keeps memory");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct error error;
@@ -412,6 +433,7 @@ int main(int argc, char **argv)
 				fail_one(cases[i].name, cases[i].attempt, at, FAULT_ON) &&
 				wrong < 5)
 			at++;
+		limit_all(cases[i].name, cases[i].attempt);
 		printf("%s %s %ld\n", wrong ? "WRONG" : "right", cases[i].name,
 				at - 1);
 	}
