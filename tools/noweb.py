@@ -83,6 +83,16 @@ def chunks(markup):
     return found
 
 
+def labels(markup):
+    """The label of each piece of code, which stands before its name."""
+    label = None
+    for line in markup:
+        if line.startswith("@xref label "):
+            label = line.split()[2]
+        elif line.startswith("@defn "):
+            yield label
+
+
 # ---- variants ---------------------------------------------------------------
 
 # <<wrong NAME: TARGET>>: a chunk that stands in for another, in one place.
