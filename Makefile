@@ -336,13 +336,15 @@ figures: $(FIGURES:%=$(BUILD)/figures/%.tex)  ## draw the figures from the recor
 # ---- weave ------------------------------------------------------------------
 
 # Each stage writes a file of its own, for in a pipe only the last may fail.
-$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variants tools/prettify tools/split tools/quiz tools/texts.py
+$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variants tools/kinds tools/noweb.py \
+                      tools/prettify tools/split tools/quiz tools/texts.py
 	$(call say,weave,$(BUILD)/tex)
 	@mkdir -p $(BUILD)/tex
 	$(Q)tools/quiz weave < $< > $(BUILD)/weave.0
 	$(Q)$(NOWEB)/finduses < $(BUILD)/weave.0 > $(BUILD)/weave.1
 	$(Q)tools/uses-in-code < $(BUILD)/weave.1 > $(BUILD)/weave.2
 	$(Q)$(NOWEB)/noidx -delay < $(BUILD)/weave.2 > $(BUILD)/weave.3
+	$(Q)tools/kinds < $(BUILD)/weave.3 > $(BUILD)/tex/kinds.lua
 	$(Q)tools/mark-variants < $(BUILD)/weave.3 > $(BUILD)/weave.4
 	$(Q)$(NOWEB)/totex -delay < $(BUILD)/weave.4 > $(BUILD)/weave.5
 	$(Q)tools/prettify < $(BUILD)/weave.5 > $(BUILD)/weave.6
