@@ -287,6 +287,15 @@ static bool one_line(const char *text)
 			strchr(text, '\n') == text + length - 1;
 }
 
+/* Is there an option with an argument behind an equals sign? */
+static bool gives_one(char *const argv[])
+{
+	for (; *argv; argv++)
+		if (strncmp(*argv, "--", 2) == 0 && strchr(*argv, '='))
+			return true;
+	return false;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static char text[LONGEST + 1];
@@ -321,6 +330,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	MUST(o.status == ANSWER_YES || one_line(o.complaint));
 	MUST(o.status == CANNOT || !*o.complaint ||
 			(one_line(o.complaint) && strstr(o.complaint, "damaged")));
+	if (strstr(o.complaint, "takes no argument"))
+		MUST(gives_one(argv));
 	free(o.out);
 	free(o.complaint);
 	return 0;
