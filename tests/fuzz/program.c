@@ -281,10 +281,12 @@ static bool as_it_was(struct bytes rest)
 
 static bool one_line(const char *text)
 {
-	size_t length = strlen(text);
+	const char *end = text;
 
+	while (*end >= ' ' && *end <= '~')
+		end++;
 	return strncmp(text, "multihead: ", 11) == 0 &&
-			strchr(text, '\n') == text + length - 1;
+			strcmp(end, "\n") == 0;
 }
 
 /* Is there an option with an argument behind an equals sign? */
