@@ -74,7 +74,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf html tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage certify lint clean help
+.PHONY: all pdf html tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage fuzz certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -443,6 +443,10 @@ sanitize: published  ## suite and program under AddressSanitizer, UndefinedBehav
 
 coverage: published  ## which lines and branches of the library the suites reach, chapter by chapter; keep records/coverage.tsv; BRANCHES=1 lists what is not taken
 	@BUILD='$(BUILD)' LIBRARY='$(LIBRARY) $(KERNELS)' python3 -B tools/coverage
+
+SECONDS ?= 60
+fuzz: $(BUILD)/multihead published  ## inputs that a machine makes up, for the reader of files, the command line and the layers: SECONDS=60 for each, TARGET=layers is one; KEEP=records/fuzz.tsv keeps a record
+	@exec env BUILD='$(BUILD)' SECONDS='$(SECONDS)' OBJECTS='$(LIB_OBJ)' python3 -B tools/fuzz $(TARGET)
 
 lint:               ## spelling, shell scripts, traps in the sources
 	@tools/lint book.nw $(CHAPTERS)

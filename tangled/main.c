@@ -721,13 +721,15 @@ static int command_run(const struct command *command, int argc,
 			NULL)) != -1) {
 		/* refuse what is no option, or not of this subcommand */
 		if (option == '?') {
-			if (optopt && !option_name(optopt))
+			const char *said = argv[optind - 1];
+			const char *name = optopt ? option_name(optopt) : NULL;
+
+			if (name && strchr(said, '=') && strncmp(said, "--", 2) == 0 &&
+					strncmp(said + 2, name, strcspn(said + 2, "=")) == 0)
+				return misuse("%s: --%s takes no argument", argv[0], name);
+			if (optopt)
 				return misuse("%s does not understand '-%c'", argv[0], optopt);
-			if (optopt && strncmp(argv[optind - 1], "--", 2) == 0)
-				return misuse("%s: --%s takes no argument", argv[0],
-						option_name(optopt));
-			return misuse("%s does not understand '%s'", argv[0],
-					argv[optind - 1]);
+			return misuse("%s does not understand '%s'", argv[0], said);
 		}
 		int letter = option == ':' ? optopt : option;
 
