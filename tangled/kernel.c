@@ -7,6 +7,11 @@
 #endif
 
 /* constants of kernel */
+enum {
+	WIDE = KERNEL_PANELS * PANEL,   /* columns laid out together */
+	NEAR = 8 * TILE_ROWS            /* rows that meet them together */
+};
+
 #define LOG2E ((real)1.44269504088896340735992468100189214L)
 #ifdef MH_SINGLE
 enum { FRACTION_BITS = 23, LOWEST = -87 };
@@ -284,12 +289,34 @@ static void multiply_panel(size_t rows, size_t columns, bool add,
 		}
 }
 
-/* A product, a stretch of k after the other, and a panel after the
- * other. Rows of a that are not side by side are laid out, and there
+/* Lay WIDE columns at most, one panel behind the other. */
+static void lay_panels(size_t depth, size_t columns, struct grid b,
+		real *panels)
+{
+	for (size_t j = 0; j < columns; j += PANEL) {
+		const size_t n = at_most(columns - j, PANEL);
+
+		lay(depth, n, b, 1, panels + j * depth, padded_width(n));
+		b.data += PANEL * b.column;
+	}
+}
+
+/* The product of some rows and of all panels that were laid out. */
+static void multiply_near(const struct product *p, bool add,
+		size_t depth, const real *panels)
+{
+	for (size_t j = 0; j < p->n; j += PANEL)
+		multiply_panel(p->m, at_most(p->n - j, PANEL), add, depth,
+				p->a.data, (size_t)p->a.row, panels + j * depth,
+				p->out + j, p->step);
+}
+
+/* A product, a stretch of k after the other, and some panels after the
+ * others. Rows of a that are not side by side are laid out, and there
  * must not be more than KERNEL_ROWS of them. */
 static void multiply_panels(const struct product *p, real *room)
 {
-	real *panel = room, *laid = room + KERNEL_DEPTH * PANEL;
+	real *panels = room, *laid = room + KERNEL_DEPTH * WIDE;
 
 	for (size_t k = 0; k < p->k; k += KERNEL_DEPTH) {
 		const size_t depth = at_most(p->k - k, KERNEL_DEPTH);
@@ -302,14 +329,20 @@ static void multiply_panels(const struct product *p, real *room)
 			lay(p->m, depth, a, 1, laid, depth);
 			a = (struct grid){ laid, (ptrdiff_t)depth, 1 };
 		}
-		/* multiply by one panel after the other */
-		for (size_t j = 0; j < p->n; j += PANEL) {
-			const size_t columns = at_most(p->n - j, PANEL);
+		/* multiply by some panels after the others */
+		for (size_t j = 0; j < p->n; j += WIDE) {
+			struct product part = *p;
 
-			lay(depth, columns, b, 1, panel, padded_width(columns));
-			multiply_panel(p->m, columns, p->add || k > 0, depth, a.data,
-					(size_t)a.row, panel, p->out + j, p->step);
-			b.data += PANEL * b.column;
+			part.n = at_most(p->n - j, WIDE);
+			lay_panels(depth, part.n, b, panels);
+			b.data += WIDE * b.column;
+			for (size_t i = 0; i < p->m; i += NEAR) {
+				part.m = at_most(p->m - i, NEAR);
+				part.a = a;
+				part.a.data += (ptrdiff_t)i * a.row;
+				part.out = p->out + i * p->step + j;
+				multiply_near(&part, p->add || k > 0, depth, panels);
+			}
 		}
 	}
 }

@@ -40,11 +40,12 @@ struct strip {
 };
 
 /* The loops of one kind of processor. The room of a product holds
- * KERNEL_DEPTH rows of KERNEL_ROWS and one panel; that of a strip of
- * length T holds T + KERNEL_TILES rows of 4 d + KERNEL_ALIGN, where d
- * is padded to KERNEL_ALIGN. It begins at a multiple of 64 bytes. */
+ * KERNEL_DEPTH rows of KERNEL_ROWS and KERNEL_PANELS panels; that of a
+ * strip of length T holds T + KERNEL_TILES rows of 4 d + KERNEL_ALIGN,
+ * where d is padded to KERNEL_ALIGN. It begins at a multiple of 64
+ * bytes. */
 struct kernel {
-	size_t panel;           /* columns that are multiplied together */
+	size_t panel;           /* columns of a tile, at most */
 	void (*multiply)(const struct product *product, real *room);
 	void (*attend)(const struct strip *strip, real *room);
 	void (*unattend)(const struct strip *strip, real *room);
@@ -54,6 +55,7 @@ enum {
 	KERNEL_ALIGN = 16,      /* numbers in the longest vector */
 	KERNEL_DEPTH = 768,     /* of a product that is done in one go */
 	KERNEL_ROWS = 240,      /* of a transposed a, laid out at a time */
+	KERNEL_PANELS = 4,      /* that a few rows meet together */
 	KERNEL_TILES = 320      /* rows that the tiles of a strip take */
 };
 

@@ -152,6 +152,9 @@ static void team_multiply(struct team team, struct tensor a,
 		down = (m + KERNEL_ROWS - 1) / KERNEL_ROWS;
 		down = (down + threads - 1) / threads * threads;
 		cut.columns = n;
+	} else if (m > KERNEL_ROWS) {
+		cut.columns *= KERNEL_PANELS;
+		down = threads == 1 ? 1 : threads * (1 + 3 * cut.columns / n);
 	} else if (n / cut.columns < 4 * threads)
 		down = threads;
 	cut.rows = (m + down - 1) / down;
@@ -173,7 +176,8 @@ static enum status team_gather(struct team *team,
 	const size_t d = layer->head_width, C = layer->width;
 	const size_t width = (d + KERNEL_ALIGN - 1) / KERNEL_ALIGN *
 			KERNEL_ALIGN;
-	const size_t product = KERNEL_DEPTH * (kernel->panel + KERNEL_ROWS);
+	const size_t product = KERNEL_DEPTH * (KERNEL_PANELS *
+			kernel->panel + KERNEL_ROWS);
 	size_t rows = x.shape[1] + KERNEL_TILES;
 	size_t row = 4 * width + KERNEL_ALIGN;
 	double tokens = (double)x.shape[0] * (double)x.shape[1];

@@ -61,7 +61,7 @@ static void test_second(void)
 /* Numbers for a product: a (m,k) and b (k,n), turned or not, and what
  * comes out, with a margin that must stay as it is. */
 struct products {
-	real a[13 * 801], b[801 * 150], out[13 * 153], want[13 * 153];
+	real a[13 * 801], b[801 * 150], out[55 * 266], want[55 * 266];
 };
 static struct products numbers;
 
@@ -69,7 +69,7 @@ START_TEST(a_product_is_that_of_the_loop_and_stays_in_its_place)
 {
 	static const size_t sizes[][3] = {      /* m, n, k */
 		{ 1, 1, 1 }, { 5, 3, 7 }, { 6, 16, 4 }, { 13, 65, 9 },
-		{ 7, 150, 33 }, { 12, 47, 801 },
+		{ 7, 150, 33 }, { 12, 47, 801 }, { 55, 263, 9 },
 	};
 	const size_t *n = sizes[_i / 8];
 	bool turn_a = _i & 1, turn_b = _i & 2, add = _i & 4;
@@ -93,7 +93,7 @@ START_TEST(a_product_is_that_of_the_loop_and_stays_in_its_place)
 			{ b.data, b.stride[0], b.stride[1] }, add, out.data, n[1] + 3 };
 
 	ck_ok(workspace_take(&room, 2, (size_t[]){ KERNEL_DEPTH,
-			KERNEL_ROWS + tested->panel }, &own, NULL));
+			KERNEL_ROWS + KERNEL_PANELS * tested->panel }, &own, NULL));
 	tested->multiply(&p, own.data);
 	ck_ok((add ? tensor_add_product : tensor_product)(a, b,
 			tensor_narrow(want, 1, 0, n[1]), NULL));
@@ -348,7 +348,7 @@ void streaming_suite(Suite *suite)
 		streamed_tests(c);
 		/* tests of one kernel */
 		tcase_add_loop_test(c,
-				a_product_is_that_of_the_loop_and_stays_in_its_place, 0, 48);
+				a_product_is_that_of_the_loop_and_stays_in_its_place, 0, 56);
 
 		tcase_add_test(c, a_weight_is_an_exponential_to_its_last_bits);
 
