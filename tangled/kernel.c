@@ -95,8 +95,16 @@ INLINE void run_tile(const int rows, const int vectors,
 					j * LANES;
 
 			c[i][j] = t->add ? load(out) : (vector){ 0 };
-			__builtin_prefetch(out, 1);
 		}
+	if (t->depth > KEYS)
+		/* ask for the place of the next tile */
+		UNROLL
+		for (int i = 0; i < rows; i++)
+			UNROLL
+			for (int j = 0; j < vectors; j++)
+				__builtin_prefetch(t->out + (size_t)(TILE_ROWS + i) *
+						t->out_step + j * LANES, 1);
+	UNROLL_SOME
 	for (size_t k = t->depth; k > 0; k--) {
 		vector v[TILE_VECTORS];
 

@@ -112,6 +112,8 @@ static struct grid grid_from(struct tensor t)
 	return (struct grid){ t.data, t.stride[0], t.stride[1] };
 }
 
+enum { FEW_ROWS = 240 };        /* all near, whatever else is */
+
 /* A product, cut into blocks of so many rows and columns. */
 struct blocks {
 	struct product whole;
@@ -152,7 +154,7 @@ static void team_multiply(struct team team, struct tensor a,
 		down = (m + KERNEL_ROWS - 1) / KERNEL_ROWS;
 		down = (down + threads - 1) / threads * threads;
 		cut.columns = n;
-	} else if (m > KERNEL_ROWS) {
+	} else if (m > FEW_ROWS) {
 		cut.columns *= KERNEL_PANELS;
 		down = threads == 1 ? 1 : threads * (1 + 3 * cut.columns / n);
 	} else if (n / cut.columns < 4 * threads)
