@@ -9,7 +9,8 @@
 /* constants of kernel */
 enum {
 	WIDE = KERNEL_PANELS * PANEL,   /* columns laid out together */
-	NEAR = 8 * TILE_ROWS            /* rows that meet them together */
+	NEAR = 8 * TILE_ROWS,           /* rows that meet them together */
+	FEW = 5 * NEAR                  /* rows that are better turned */
 };
 
 #define LOG2E ((real)1.44269504088896340735992468100189214L)
@@ -240,9 +241,9 @@ static void lay_row(size_t columns, struct grid from, real factor,
 }
 
 /* Lay a matrix out in rows of the given step, times factor; what is
- * beyond its columns is zero. */
-static void lay(size_t rows, size_t columns, struct grid from,
-		real factor, real *to, size_t step)
+ * beyond its columns is zero, up to width. */
+static void lay_within(size_t rows, size_t columns, struct grid from,
+		real factor, real *to, size_t step, size_t width)
 {
 	size_t i = 0;
 
@@ -255,46 +256,22 @@ static void lay(size_t rows, size_t columns, struct grid from,
 				turn_square(from.data + i + (ptrdiff_t)j * from.column,
 						from.column, factor, to + i * step + j, step);
 			/* lay the columns that are left */
-			for (size_t k = i; k < i + LANES && j < step; k++)
+			for (size_t k = i; k < i + LANES && j < width; k++)
 				lay_row(columns - j, (struct grid){ from.data + k +
 						(ptrdiff_t)j * from.column, 1, from.column },
-						factor, to + k * step + j, step - j);
+						factor, to + k * step + j, width - j);
 		}
 	for (; i < rows; i++)
 		lay_row(columns, (struct grid){ from.data +
 				(ptrdiff_t)i * from.row, from.row, from.column },
-				factor, to + i * step, step);
+				factor, to + i * step, width);
 }
 
-/* out (rows, columns) = a b, or out + a b, for one panel: a
- * (rows, depth) in rows of a_step, panel (depth, columns), its rows
- * padded to whole vectors. */
-static void multiply_panel(size_t rows, size_t columns, bool add,
-		size_t depth, const real *a, size_t a_step, const real *panel,
-		real *out, size_t out_step)
+/* The same, up to the next row. */
+static void lay(size_t rows, size_t columns, struct grid from,
+		real factor, real *to, size_t step)
 {
-	const size_t padded = padded_width(columns);
-	struct tile t = { add, depth, a, (ptrdiff_t)a_step, 1, panel,
-			padded, out, out_step };
-
-	if (columns == padded)
-		run_tiles(rows, columns, t);
-	else
-		/* go by way of a tile in memory, whose padding is left out */
-		for (size_t i = 0; i < rows; i += TILE_ROWS) {
-			size_t n = at_most(rows - i, TILE_ROWS);
-			real square[TILE_ROWS * PANEL];
-
-			t = (struct tile){ false, depth, a + i * a_step,
-					(ptrdiff_t)a_step, 1, panel, padded, square, PANEL };
-			run_tiles(n, padded, t);
-			for (size_t r = 0; r < n; r++)
-				for (size_t j = 0; j < columns; j++) {
-					real *x = &out[(i + r) * out_step + j];
-
-					*x = (add ? *x : 0) + square[r * PANEL + j];
-				}
-		}
+	lay_within(rows, columns, from, factor, to, step, step);
 }
 
 /* Lay WIDE columns at most, one panel behind the other. */
@@ -309,14 +286,50 @@ static void lay_panels(size_t depth, size_t columns, struct grid b,
 	}
 }
 
-/* The product of some rows and of all panels that were laid out. */
-static void multiply_near(const struct product *p, bool add,
-		size_t depth, const real *panels)
+/* A product of NEAR rows at most and one panel (depth, n), whose rows
+ * are padded to whole vectors; the rows of a lie side by side. */
+static void multiply_panel(const struct product *p, size_t depth,
+		const real *panel)
 {
-	for (size_t j = 0; j < p->n; j += PANEL)
-		multiply_panel(p->m, at_most(p->n - j, PANEL), add, depth,
-				p->a.data, (size_t)p->a.row, panels + j * depth,
-				p->out + j, p->step);
+	const size_t padded = padded_width(p->n);
+	struct tile t = { p->add, depth, p->a.data, p->a.row, 1, panel,
+			padded, p->out, p->step };
+
+	if (p->n == padded && !p->turned)
+		run_tiles(p->m, p->n, t);
+	else
+		/* go by way of a tile in memory */
+		{
+			real square[NEAR * PANEL] ALIGNED;
+			const struct grid place = p->turned ?
+					(struct grid){ p->out, 1, (ptrdiff_t)p->step } :
+					(struct grid){ p->out, (ptrdiff_t)p->step, 1 };
+
+			if (p->add)
+				lay(p->m, p->n, place, 1, square, PANEL);
+			t.out = square;
+			t.out_step = PANEL;
+			run_tiles(p->m, padded, t);
+			if (p->turned)
+				lay_within(p->n, p->m, (struct grid){ square, 1, PANEL }, 1,
+						p->out, p->step, p->m);
+			else
+				lay_within(p->m, p->n, (struct grid){ square, PANEL, 1 }, 1,
+						p->out, p->step, p->n);
+		}
+}
+
+/* A product of NEAR rows at most and of all panels laid out. */
+static void multiply_near(struct product p, size_t depth,
+		const real *panels)
+{
+	const size_t across = p.turned ? p.step : 1, n = p.n;
+
+	for (size_t j = 0; j < n; j += PANEL) {
+		p.n = at_most(n - j, PANEL);
+		multiply_panel(&p, depth, panels + j * depth);
+		p.out += PANEL * across;
+	}
 }
 
 /* A product, a stretch of k after the other, and some panels after the
@@ -348,8 +361,10 @@ static void multiply_panels(const struct product *p, real *room)
 				part.m = at_most(p->m - i, NEAR);
 				part.a = a;
 				part.a.data += (ptrdiff_t)i * a.row;
-				part.out = p->out + i * p->step + j;
-				multiply_near(&part, p->add || k > 0, depth, panels);
+				part.add = p->add || k > 0;
+				part.out = p->out + (p->turned ? j * p->step + i :
+						i * p->step + j);
+				multiply_near(part, depth, panels);
 			}
 		}
 	}
@@ -776,7 +791,7 @@ static void unattend_strip(const struct strip *s, real *room)
 const struct kernel *KERNEL(void)
 {
 	static const struct kernel kernel = {
-		PANEL, multiply_panels, attend_strip, unattend_strip
+		PANEL, FEW, multiply_panels, attend_strip, unattend_strip
 	};
 
 	return &kernel;

@@ -15,13 +15,15 @@ struct grid {
 };
 
 /* out = a b, or out + a b: a (m,k) and b (k,n) of any strides, out
- * (m,n) in rows with a step from each to the next. */
+ * (m,n) in rows with a step from each to the next. If turned, what lies
+ * in such rows is the transpose of out. */
 struct product {
 	size_t m, n, k;
 	struct grid a, b;
 	bool add;
 	real *out;
 	size_t step;
+	bool turned;
 };
 
 /* Rows of numbers side by side, a step from each to the next. */
@@ -46,6 +48,7 @@ struct strip {
  * bytes. */
 struct kernel {
 	size_t panel;           /* columns of a tile, at most */
+	size_t few;             /* rows; so many are better turned */
 	void (*multiply)(const struct product *product, real *room);
 	void (*attend)(const struct strip *strip, real *room);
 	void (*unattend)(const struct strip *strip, real *room);

@@ -90,7 +90,8 @@ START_TEST(a_product_is_that_of_the_loop_and_stays_in_its_place)
 	/* multiply by the kernel and by the loop, and compare */
 	struct product p = { n[0], n[1], n[2],
 			{ a.data, a.stride[0], a.stride[1] },
-			{ b.data, b.stride[0], b.stride[1] }, add, out.data, n[1] + 3 };
+			{ b.data, b.stride[0], b.stride[1] }, add, out.data, n[1] + 3,
+			false };
 
 	ck_ok(workspace_take(&room, 2, (size_t[]){ KERNEL_DEPTH,
 			KERNEL_ROWS + KERNEL_PANELS * tested->panel }, &own, NULL));
