@@ -74,7 +74,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage certify lint clean help
+.PHONY: all pdf html tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -383,6 +383,13 @@ $(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp \
 	$(Q)tools/typeset $(BUILD)
 	$(Q)cp $(BUILD)/tex/book.pdf $@.new
 	@mv $@.new $@
+
+# The same TeX as pages for a browser; numbers of sections come from the PDF's run.
+html: $(BUILD)/html.stamp  ## the book as pages for a browser, in build/html
+$(BUILD)/html.stamp: $(PDF) tools/html tools/woven.py tex/book.css
+	$(call say,html,$(BUILD)/html)
+	$(Q)tools/html $(BUILD)
+	@touch $@
 
 # ---- trust ------------------------------------------------------------------
 

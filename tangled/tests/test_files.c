@@ -772,7 +772,6 @@ void files_suite(Suite *suite)
 	tcase_add_test(tensors, an_old_error_does_not_disturb_a_read);
 	suite_add_tcase(suite, headers);
 	tcase_set_tags(headers, "long");        /* twice 100 million letters */
-	tcase_set_timeout(headers, 60);
 	tcase_add_test(headers,
 			no_header_is_written_that_is_too_long_to_be_read);
 	suite_add_tcase(suite, layers);

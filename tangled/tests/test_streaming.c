@@ -387,7 +387,6 @@ void streaming_suite(Suite *suite)
 	TCase *all_widths = tcase_create("widths");
 
 	tcase_set_tags(all_widths, "long");
-	tcase_set_timeout(all_widths, 60);
 	tcase_add_checked_fixture(all_widths, test_first, NULL);
 	tcase_add_loop_test(all_widths,
 			every_head_width_up_to_256_agrees_with_the_loop, 1, 257);

@@ -965,5 +965,4 @@ void when_suite(Suite *suite)
 	tcase_add_test(size,
 			a_row_of_sixteen_thousand_sources_is_added_up_right);
 	tcase_set_tags(size, "long");
-	tcase_set_timeout(size, 120);
 }
