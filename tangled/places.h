@@ -84,6 +84,10 @@
 	"chapter 13, 'Tiles'"
 #define PLACE_sec_tile \
 	"section 13.4, 'A tile in registers'"
+#define PLACE_sec_laying \
+	"section 13.5, 'Laying numbers out'"
+#define PLACE_sec_attention_tile \
+	"section 13.7, 'A tile of attention'"
 #define PLACE_ch_speed \
 	"chapter 14, 'How fast, and what stops it'"
 #define PLACE_sec_carried \
