@@ -74,7 +74,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf html tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage certify lint clean help
+.PHONY: all pdf html tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage fuzz certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -336,13 +336,15 @@ figures: $(FIGURES:%=$(BUILD)/figures/%.tex)  ## draw the figures from the recor
 # ---- weave ------------------------------------------------------------------
 
 # Each stage writes a file of its own, for in a pipe only the last may fail.
-$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variants tools/prettify tools/split tools/quiz tools/texts.py
+$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variants tools/kinds tools/noweb.py \
+                      tools/prettify tools/split tools/quiz tools/texts.py
 	$(call say,weave,$(BUILD)/tex)
 	@mkdir -p $(BUILD)/tex
 	$(Q)tools/quiz weave < $< > $(BUILD)/weave.0
 	$(Q)$(NOWEB)/finduses < $(BUILD)/weave.0 > $(BUILD)/weave.1
 	$(Q)tools/uses-in-code < $(BUILD)/weave.1 > $(BUILD)/weave.2
 	$(Q)$(NOWEB)/noidx -delay < $(BUILD)/weave.2 > $(BUILD)/weave.3
+	$(Q)tools/kinds < $(BUILD)/weave.3 > $(BUILD)/tex/kinds.lua
 	$(Q)tools/mark-variants < $(BUILD)/weave.3 > $(BUILD)/weave.4
 	$(Q)$(NOWEB)/totex -delay < $(BUILD)/weave.4 > $(BUILD)/weave.5
 	$(Q)tools/prettify < $(BUILD)/weave.5 > $(BUILD)/weave.6
@@ -442,11 +444,16 @@ sanitize: published  ## suite and program under AddressSanitizer, UndefinedBehav
 coverage: published  ## which lines and branches of the library the suites reach, chapter by chapter; keep records/coverage.tsv
 	@BUILD='$(BUILD)' LIBRARY='$(LIBRARY) $(KERNELS)' python3 -B tools/coverage
 
+SECONDS ?= 60
+fuzz: $(BUILD)/multihead published  ## inputs that a machine makes up, for the reader of files, the command line and the layers: SECONDS=60 for each, TARGET=layers is one; KEEP=records/fuzz.tsv keeps a record
+	@exec env BUILD='$(BUILD)' SECONDS='$(SECONDS)' OBJECTS='$(LIB_OBJ)' python3 -B tools/fuzz $(TARGET)
+
 # A check leaves a stamp, so that what has not changed is not looked at again.
 # Of the C code each line is looked at once: the float build and the kernels for
 # other processors are made of the same lines.
 LINT     = $(BUILD)/lint
-SCRIPTS  = bootstrap .ci/run tests/certify $(sort $(wildcard tests/*/* tools/*))
+FOLDERS  = $(patsubst %/.,%,$(wildcard tests/*/*/. tools/*/.))
+SCRIPTS  = bootstrap .ci/run tests/certify $(filter-out $(FOLDERS),$(sort $(wildcard tests/*/* tools/*)))
 ANALYSED = $(filter-out single% kernel_%,$(filter $(NAMES),$(SOURCES)))
 LINTED   = $(LINT)/traps $(LINT)/scripts \
            $(foreach kind,spelling tex,$(addprefix $(LINT)/$(kind)/,book.nw $(CHAPTERS))) \
