@@ -336,13 +336,15 @@ figures: $(FIGURES:%=$(BUILD)/figures/%.tex)  ## draw the figures from the recor
 # ---- weave ------------------------------------------------------------------
 
 # Each stage writes a file of its own, for in a pipe only the last may fail.
-$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variants tools/prettify tools/split tools/quiz tools/texts.py
+$(BUILD)/weave.stamp: $(BUILD)/book.markup tools/uses-in-code tools/mark-variants tools/kinds tools/noweb.py \
+                      tools/prettify tools/split tools/quiz tools/texts.py
 	$(call say,weave,$(BUILD)/tex)
 	@mkdir -p $(BUILD)/tex
 	$(Q)tools/quiz weave < $< > $(BUILD)/weave.0
 	$(Q)$(NOWEB)/finduses < $(BUILD)/weave.0 > $(BUILD)/weave.1
 	$(Q)tools/uses-in-code < $(BUILD)/weave.1 > $(BUILD)/weave.2
 	$(Q)$(NOWEB)/noidx -delay < $(BUILD)/weave.2 > $(BUILD)/weave.3
+	$(Q)tools/kinds < $(BUILD)/weave.3 > $(BUILD)/tex/kinds.lua
 	$(Q)tools/mark-variants < $(BUILD)/weave.3 > $(BUILD)/weave.4
 	$(Q)$(NOWEB)/totex -delay < $(BUILD)/weave.4 > $(BUILD)/weave.5
 	$(Q)tools/prettify < $(BUILD)/weave.5 > $(BUILD)/weave.6
@@ -439,15 +441,57 @@ exercises: $(NORMAL)  ## what the answers promise is what happens
 sanitize: published  ## suite and program under AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer, ThreadSanitizer and valgrind; KIND=thread is one
 	@BUILD='$(BUILD)' tools/sanitize $(KIND)
 
-coverage: published  ## which lines and branches of the library the suites reach, chapter by chapter; keep records/coverage.tsv; BRANCHES=1 lists what is not taken
+coverage: published  ## which lines and branches of the library the suites reach, chapter by chapter; keep records/coverage.tsv
 	@BUILD='$(BUILD)' LIBRARY='$(LIBRARY) $(KERNELS)' python3 -B tools/coverage
 
 SECONDS ?= 60
 fuzz: $(BUILD)/multihead published  ## inputs that a machine makes up, for the reader of files, the command line and the layers: SECONDS=60 for each, TARGET=layers is one; KEEP=records/fuzz.tsv keeps a record
 	@exec env BUILD='$(BUILD)' SECONDS='$(SECONDS)' OBJECTS='$(LIB_OBJ)' python3 -B tools/fuzz $(TARGET)
 
-lint:               ## spelling, shell scripts, traps in the sources
-	@tools/lint book.nw $(CHAPTERS)
+# A check leaves a stamp, so that what has not changed is not looked at again.
+# Of the C code each line is looked at once: the float build and the kernels for
+# other processors are made of the same lines.
+LINT     = $(BUILD)/lint
+SCRIPTS  = bootstrap .ci/run tests/certify $(sort $(wildcard tests/*/* tools/*))
+ANALYSED = $(filter-out single% kernel_%,$(filter $(NAMES),$(SOURCES)))
+LINTED   = $(LINT)/traps $(LINT)/scripts \
+           $(foreach kind,spelling tex,$(addprefix $(LINT)/$(kind)/,book.nw $(CHAPTERS))) \
+           $(foreach kind,analyzer tidy cppcheck,$(addprefix $(LINT)/$(kind)/,$(ANALYSED)))
+READERS  = tools/lint tools/complaints tests/unfounded
+define look
+	@mkdir -p $(@D)
+	$(Q)$(1)
+	@touch $@
+endef
+# As in compiling, a complaint is made again with exact headers.
+define look_at_c
+	$(call look,$(1) 2> $@.said || { \
+		EXACT=1 tools/tangle $(BUILD)/book.markup $(BUILD)/src -L $(filter %.h,$(FILES)); $(1); exit 1; })
+endef
+.PHONY: linted
+linted: $(LINTED)
+# All complaints at once, rather than the first.
+lint:               ## spelling, TeX, shell scripts, traps in the sources, and three readers of the C code
+	@$(MAKE) --keep-going linted
+
+$(LINT)/traps: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-traps tools/lint
+	$(call look,tools/lint traps book.nw $(CHAPTERS))
+$(LINT)/scripts: $(SCRIPTS)
+	$(call say,look at,scripts)
+	$(call look,tools/lint scripts $(SCRIPTS))
+$(LINT)/spelling/%: % tests/words tools/prose-words tools/noweb.py tools/texts.py tools/lint
+	$(call look,tools/lint spelling $<)
+$(LINT)/tex/%: % tools/check-tex tools/noweb.py tools/texts.py tools/lint
+	$(call look,tools/lint tex $<)
+$(LINT)/analyzer/%: $(BUILD)/src/% $(READERS)
+	$(call say,look at,$*)
+	$(call look_at_c,INCLUDE=$(BUILD)/src DEPENDENCIES=$@.d TARGETS='$(foreach kind,analyzer tidy cppcheck,$(LINT)/$(kind)/$*)' tools/lint analyzer $<)
+$(LINT)/tidy/%: $(BUILD)/src/% $(READERS)
+	$(call look_at_c,INCLUDE=$(BUILD)/src tools/lint tidy $<)
+$(LINT)/cppcheck/%: $(BUILD)/src/% $(READERS)
+	$(call look_at_c,INCLUDE=$(BUILD)/src tools/lint cppcheck $<)
+
+-include $(wildcard $(LINT)/analyzer/*.d)
 
 certify: all        ## all that must hold before anyone trusts the book
 	@tests/certify

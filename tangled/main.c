@@ -571,9 +571,11 @@ static int predict_command(const struct options *options)
 		status = recall(&predict, path, &error);
 	if (!seed && !status) {
 		seed = (size_t)time(NULL);
-		printf("--seed %zu asks the same again. Numbers: 26/7 or 3.71;"
-				"\nan empty line gives up.\n\n", seed);
+		printf("--seed %zu asks the same again.\n", seed);
 	}
+	if (!status)
+		puts("Write fractions, such as 26/7, or two decimals, such as"
+				" 3.71.\nAn empty line gives up.\n");
 	if (!status)
 		status = predict_run(&predict, seed, &error);
 	return status ? complain(&error) : ANSWER_YES;

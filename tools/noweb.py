@@ -83,6 +83,29 @@ def chunks(markup):
     return found
 
 
+def tags(pieces):
+    """The identifiers that are tags of structures and nothing else: used only
+    behind their keyword. A variable may have the same name."""
+    code = "\n".join("".join(part if kind == "text" else " " for kind, part in line)
+                     for piece in pieces for line in piece.lines)
+    defined = {name for piece in pieces for name in piece.defines}
+    found = defined & set(re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", code))
+    other = set(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", code, re.MULTILINE))
+    other |= set(re.findall(r"^[A-Za-z_][\w \t*]*[ \t*](\w+)\(", code, re.MULTILINE))
+    other |= set(re.findall(r"^static\s[\w \t*]*?(\w+)\s*[\[=;]", code, re.MULTILINE))
+    return found - other
+
+
+def labels(markup):
+    """The label of each piece of code, which stands before its name."""
+    label = None
+    for line in markup:
+        if line.startswith("@xref label "):
+            label = line.split()[2]
+        elif line.startswith("@defn "):
+            yield label
+
+
 # ---- variants ---------------------------------------------------------------
 
 # <<wrong NAME: TARGET>>: a chunk that stands in for another, in one place.
