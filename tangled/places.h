@@ -135,7 +135,7 @@
 #define PLACE_ch_build \
 	"appendix C, 'How this book is built and checked'"
 #define PLACE_sec_fuzz \
-	"section C.6, 'Asked by a machine'"
+	"section C.7, 'Asked by a machine'"
 #define PLACE_ch_when \
 	"appendix D, 'What happens when'"
 #define PLACE_sec_failures \
