@@ -74,7 +74,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf html tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage certify lint clean help
+.PHONY: all pdf html tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage fuzz certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -441,11 +441,58 @@ exercises: $(NORMAL)  ## what the answers promise is what happens
 sanitize: published  ## suite and program under AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer, ThreadSanitizer and valgrind; KIND=thread is one
 	@BUILD='$(BUILD)' tools/sanitize $(KIND)
 
-coverage: published  ## which lines and branches of the library the suites reach, chapter by chapter; keep records/coverage.tsv; BRANCHES=1 lists what is not taken
+coverage: published  ## which lines and branches of the library the suites reach, chapter by chapter; keep records/coverage.tsv
 	@BUILD='$(BUILD)' LIBRARY='$(LIBRARY) $(KERNELS)' python3 -B tools/coverage
 
-lint:               ## spelling, shell scripts, traps in the sources
-	@tools/lint book.nw $(CHAPTERS)
+SECONDS ?= 60
+fuzz: $(BUILD)/multihead published  ## inputs that a machine makes up, for the reader of files, the command line and the layers: SECONDS=60 for each, TARGET=layers is one; KEEP=records/fuzz.tsv keeps a record
+	@exec env BUILD='$(BUILD)' SECONDS='$(SECONDS)' OBJECTS='$(LIB_OBJ)' python3 -B tools/fuzz $(TARGET)
+
+# A check leaves a stamp, so that what has not changed is not looked at again.
+# Of the C code each line is looked at once: the float build and the kernels for
+# other processors are made of the same lines.
+LINT     = $(BUILD)/lint
+FOLDERS  = $(patsubst %/.,%,$(wildcard tests/*/*/. tools/*/.))
+SCRIPTS  = bootstrap .ci/run tests/certify $(filter-out $(FOLDERS),$(sort $(wildcard tests/*/* tools/*)))
+ANALYSED = $(filter-out single% kernel_%,$(filter $(NAMES),$(SOURCES)))
+LINTED   = $(LINT)/traps $(LINT)/scripts \
+           $(foreach kind,spelling tex,$(addprefix $(LINT)/$(kind)/,book.nw $(CHAPTERS))) \
+           $(foreach kind,analyzer tidy cppcheck,$(addprefix $(LINT)/$(kind)/,$(ANALYSED)))
+READERS  = tools/lint tools/complaints tests/unfounded
+define look
+	@mkdir -p $(@D)
+	$(Q)$(1)
+	@touch $@
+endef
+# As in compiling, a complaint is made again with exact headers.
+define look_at_c
+	$(call look,$(1) 2> $@.said || { \
+		EXACT=1 tools/tangle $(BUILD)/book.markup $(BUILD)/src -L $(filter %.h,$(FILES)); $(1); exit 1; })
+endef
+.PHONY: linted
+linted: $(LINTED)
+# All complaints at once, rather than the first.
+lint:               ## spelling, TeX, shell scripts, traps in the sources, and three readers of the C code
+	@$(MAKE) --keep-going linted
+
+$(LINT)/traps: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-traps tools/lint
+	$(call look,tools/lint traps book.nw $(CHAPTERS))
+$(LINT)/scripts: $(SCRIPTS)
+	$(call say,look at,scripts)
+	$(call look,tools/lint scripts $(SCRIPTS))
+$(LINT)/spelling/%: % tests/words tools/prose-words tools/noweb.py tools/texts.py tools/lint
+	$(call look,tools/lint spelling $<)
+$(LINT)/tex/%: % tools/check-tex tools/noweb.py tools/texts.py tools/lint
+	$(call look,tools/lint tex $<)
+$(LINT)/analyzer/%: $(BUILD)/src/% $(READERS)
+	$(call say,look at,$*)
+	$(call look_at_c,INCLUDE=$(BUILD)/src DEPENDENCIES=$@.d TARGETS='$(foreach kind,analyzer tidy cppcheck,$(LINT)/$(kind)/$*)' tools/lint analyzer $<)
+$(LINT)/tidy/%: $(BUILD)/src/% $(READERS)
+	$(call look_at_c,INCLUDE=$(BUILD)/src tools/lint tidy $<)
+$(LINT)/cppcheck/%: $(BUILD)/src/% $(READERS)
+	$(call look_at_c,INCLUDE=$(BUILD)/src tools/lint cppcheck $<)
+
+-include $(wildcard $(LINT)/analyzer/*.d)
 
 certify: all        ## all that must hold before anyone trusts the book
 	@tests/certify

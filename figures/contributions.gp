@@ -3,7 +3,7 @@
 eval sized("10.8cm,6.4cm")
 set xrange [-0.55:3.55]
 set yrange [-3:6.9]
-set xtics ("$Y_0=a+c$" 0, "$Y_1=b-e$" 1, "$Y_2=a-c$" 2, "$Y_3=b+e$" 3) offset 0,0.2
+set xtics ("$Y_0=z_0+z_2$" 0, "$Y_1=z_1-z_3$" 1, "$Y_2=z_0-z_2$" 2, "$Y_3=z_1+z_3$" 3) offset 0,0.2
 set ytics -2,2,6
 set grid ytics lc rgb 0xDDDDDD lw 0.6
 set xzeroaxis lt 1 lc rgb ink lw 1

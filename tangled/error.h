@@ -32,7 +32,8 @@ MH_PRINTF(4, 5)
 enum status error_set(struct error *error, enum status status,
 		const char *where, const char *format, ...);
 
+/* That this refuses can be seen without a look at error_set. */
 #define REFUSE(error, status, ...) \
-	error_set(error, status, __func__, __VA_ARGS__)
+	(error_set(error, status, __func__, __VA_ARGS__), status)
 
 #endif

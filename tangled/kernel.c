@@ -7,6 +7,12 @@
 #endif
 
 /* constants of kernel */
+enum {
+	WIDE = KERNEL_PANELS * PANEL,   /* columns laid out together */
+	NEAR = 8 * TILE_ROWS,           /* rows that meet them together */
+	FEW = 5 * NEAR                  /* rows that are better turned */
+};
+
 #define LOG2E ((real)1.44269504088896340735992468100189214L)
 #ifdef MH_SINGLE
 enum { FRACTION_BITS = 23, LOWEST = -87 };
@@ -90,8 +96,16 @@ INLINE void run_tile(const int rows, const int vectors,
 					j * LANES;
 
 			c[i][j] = t->add ? load(out) : (vector){ 0 };
-			__builtin_prefetch(out, 1);
 		}
+	if (t->depth > KEYS)
+		/* ask for the place of the next tile */
+		UNROLL
+		for (int i = 0; i < rows; i++)
+			UNROLL
+			for (int j = 0; j < vectors; j++)
+				__builtin_prefetch(t->out + (size_t)(TILE_ROWS + i) *
+						t->out_step + j * LANES, 1);
+	UNROLL_SOME
 	for (size_t k = t->depth; k > 0; k--) {
 		vector v[TILE_VECTORS];
 
@@ -227,9 +241,9 @@ static void lay_row(size_t columns, struct grid from, real factor,
 }
 
 /* Lay a matrix out in rows of the given step, times factor; what is
- * beyond its columns is zero. */
-static void lay(size_t rows, size_t columns, struct grid from,
-		real factor, real *to, size_t step)
+ * beyond its columns is zero, up to width. */
+static void lay_within(size_t rows, size_t columns, struct grid from,
+		real factor, real *to, size_t step, size_t width)
 {
 	size_t i = 0;
 
@@ -242,54 +256,88 @@ static void lay(size_t rows, size_t columns, struct grid from,
 				turn_square(from.data + i + (ptrdiff_t)j * from.column,
 						from.column, factor, to + i * step + j, step);
 			/* lay the columns that are left */
-			for (size_t k = i; k < i + LANES && j < step; k++)
+			for (size_t k = i; k < i + LANES && j < width; k++)
 				lay_row(columns - j, (struct grid){ from.data + k +
 						(ptrdiff_t)j * from.column, 1, from.column },
-						factor, to + k * step + j, step - j);
+						factor, to + k * step + j, width - j);
 		}
 	for (; i < rows; i++)
 		lay_row(columns, (struct grid){ from.data +
 				(ptrdiff_t)i * from.row, from.row, from.column },
-				factor, to + i * step, step);
+				factor, to + i * step, width);
 }
 
-/* out (rows, columns) = a b, or out + a b, for one panel: a
- * (rows, depth) in rows of a_step, panel (depth, columns), its rows
- * padded to whole vectors. */
-static void multiply_panel(size_t rows, size_t columns, bool add,
-		size_t depth, const real *a, size_t a_step, const real *panel,
-		real *out, size_t out_step)
+/* The same, up to the next row. */
+static void lay(size_t rows, size_t columns, struct grid from,
+		real factor, real *to, size_t step)
 {
-	const size_t padded = padded_width(columns);
-	struct tile t = { add, depth, a, (ptrdiff_t)a_step, 1, panel,
-			padded, out, out_step };
+	lay_within(rows, columns, from, factor, to, step, step);
+}
 
-	if (columns == padded)
-		run_tiles(rows, columns, t);
+/* Lay WIDE columns at most, one panel behind the other. */
+static void lay_panels(size_t depth, size_t columns, struct grid b,
+		real *panels)
+{
+	for (size_t j = 0; j < columns; j += PANEL) {
+		const size_t n = at_most(columns - j, PANEL);
+
+		lay(depth, n, b, 1, panels + j * depth, padded_width(n));
+		b.data += PANEL * b.column;
+	}
+}
+
+/* A product of NEAR rows at most and one panel (depth, n), whose rows
+ * are padded to whole vectors; the rows of a lie side by side. */
+static void multiply_panel(const struct product *p, size_t depth,
+		const real *panel)
+{
+	const size_t padded = padded_width(p->n);
+	struct tile t = { p->add, depth, p->a.data, p->a.row, 1, panel,
+			padded, p->out, p->step };
+
+	if (p->n == padded && !p->turned)
+		run_tiles(p->m, p->n, t);
 	else
-		/* go by way of a tile in memory, whose padding is left out */
-		for (size_t i = 0; i < rows; i += TILE_ROWS) {
-			size_t n = at_most(rows - i, TILE_ROWS);
-			real square[TILE_ROWS * PANEL];
+		/* go by way of a tile in memory */
+		{
+			real square[NEAR * PANEL] ALIGNED;
+			const struct grid place = p->turned ?
+					(struct grid){ p->out, 1, (ptrdiff_t)p->step } :
+					(struct grid){ p->out, (ptrdiff_t)p->step, 1 };
 
-			t = (struct tile){ false, depth, a + i * a_step,
-					(ptrdiff_t)a_step, 1, panel, padded, square, PANEL };
-			run_tiles(n, padded, t);
-			for (size_t r = 0; r < n; r++)
-				for (size_t j = 0; j < columns; j++) {
-					real *x = &out[(i + r) * out_step + j];
-
-					*x = (add ? *x : 0) + square[r * PANEL + j];
-				}
+			if (p->add)
+				lay(p->m, p->n, place, 1, square, PANEL);
+			t.out = square;
+			t.out_step = PANEL;
+			run_tiles(p->m, padded, t);
+			if (p->turned)
+				lay_within(p->n, p->m, (struct grid){ square, 1, PANEL }, 1,
+						p->out, p->step, p->m);
+			else
+				lay_within(p->m, p->n, (struct grid){ square, PANEL, 1 }, 1,
+						p->out, p->step, p->n);
 		}
 }
 
-/* A product, a stretch of k after the other, and a panel after the
- * other. Rows of a that are not side by side are laid out, and there
+/* A product of NEAR rows at most and of all panels laid out. */
+static void multiply_near(struct product p, size_t depth,
+		const real *panels)
+{
+	const size_t across = p.turned ? p.step : 1, n = p.n;
+
+	for (size_t j = 0; j < n; j += PANEL) {
+		p.n = at_most(n - j, PANEL);
+		multiply_panel(&p, depth, panels + j * depth);
+		p.out += PANEL * across;
+	}
+}
+
+/* A product, a stretch of k after the other, and some panels after the
+ * others. Rows of a that are not side by side are laid out, and there
  * must not be more than KERNEL_ROWS of them. */
 static void multiply_panels(const struct product *p, real *room)
 {
-	real *panel = room, *laid = room + KERNEL_DEPTH * PANEL;
+	real *panels = room, *laid = room + KERNEL_DEPTH * WIDE;
 
 	for (size_t k = 0; k < p->k; k += KERNEL_DEPTH) {
 		const size_t depth = at_most(p->k - k, KERNEL_DEPTH);
@@ -302,14 +350,22 @@ static void multiply_panels(const struct product *p, real *room)
 			lay(p->m, depth, a, 1, laid, depth);
 			a = (struct grid){ laid, (ptrdiff_t)depth, 1 };
 		}
-		/* multiply by one panel after the other */
-		for (size_t j = 0; j < p->n; j += PANEL) {
-			const size_t columns = at_most(p->n - j, PANEL);
+		/* multiply by some panels after the others */
+		for (size_t j = 0; j < p->n; j += WIDE) {
+			struct product part = *p;
 
-			lay(depth, columns, b, 1, panel, padded_width(columns));
-			multiply_panel(p->m, columns, p->add || k > 0, depth, a.data,
-					(size_t)a.row, panel, p->out + j, p->step);
-			b.data += PANEL * b.column;
+			part.n = at_most(p->n - j, WIDE);
+			lay_panels(depth, part.n, b, panels);
+			b.data += WIDE * b.column;
+			for (size_t i = 0; i < p->m; i += NEAR) {
+				part.m = at_most(p->m - i, NEAR);
+				part.a = a;
+				part.a.data += (ptrdiff_t)i * a.row;
+				part.add = p->add || k > 0;
+				part.out = p->out + (p->turned ? j * p->step + i :
+						i * p->step + j);
+				multiply_near(part, depth, panels);
+			}
 		}
 	}
 }
@@ -735,7 +791,7 @@ static void unattend_strip(const struct strip *s, real *room)
 const struct kernel *KERNEL(void)
 {
 	static const struct kernel kernel = {
-		PANEL, multiply_panels, attend_strip, unattend_strip
+		PANEL, FEW, multiply_panels, attend_strip, unattend_strip
 	};
 
 	return &kernel;

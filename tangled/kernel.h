@@ -15,13 +15,15 @@ struct grid {
 };
 
 /* out = a b, or out + a b: a (m,k) and b (k,n) of any strides, out
- * (m,n) in rows with a step from each to the next. */
+ * (m,n) in rows with a step from each to the next. If turned, what lies
+ * in such rows is the transpose of out. */
 struct product {
 	size_t m, n, k;
 	struct grid a, b;
 	bool add;
 	real *out;
 	size_t step;
+	bool turned;
 };
 
 /* Rows of numbers side by side, a step from each to the next. */
@@ -40,11 +42,13 @@ struct strip {
 };
 
 /* The loops of one kind of processor. The room of a product holds
- * KERNEL_DEPTH rows of KERNEL_ROWS and one panel; that of a strip of
- * length T holds T + KERNEL_TILES rows of 4 d + KERNEL_ALIGN, where d
- * is padded to KERNEL_ALIGN. It begins at a multiple of 64 bytes. */
+ * KERNEL_DEPTH rows of KERNEL_ROWS and KERNEL_PANELS panels; that of a
+ * strip of length T holds T + KERNEL_TILES rows of 4 d + KERNEL_ALIGN,
+ * where d is padded to KERNEL_ALIGN. It begins at a multiple of 64
+ * bytes. */
 struct kernel {
-	size_t panel;           /* columns that are multiplied together */
+	size_t panel;           /* columns of a tile, at most */
+	size_t few;             /* rows; so many are better turned */
 	void (*multiply)(const struct product *product, real *room);
 	void (*attend)(const struct strip *strip, real *room);
 	void (*unattend)(const struct strip *strip, real *room);
@@ -53,7 +57,8 @@ struct kernel {
 enum {
 	KERNEL_ALIGN = 16,      /* numbers in the longest vector */
 	KERNEL_DEPTH = 768,     /* of a product that is done in one go */
-	KERNEL_ROWS = 240,      /* of a transposed a, laid out at a time */
+	KERNEL_ROWS = 480,      /* of a transposed a, laid out at a time */
+	KERNEL_PANELS = 4,      /* that a few rows meet together */
 	KERNEL_TILES = 320      /* rows that the tiles of a strip take */
 };
 

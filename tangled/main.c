@@ -571,9 +571,11 @@ static int predict_command(const struct options *options)
 		status = recall(&predict, path, &error);
 	if (!seed && !status) {
 		seed = (size_t)time(NULL);
-		printf("--seed %zu asks the same again. Numbers: 26/7 or 3.71;"
-				"\nan empty line gives up.\n\n", seed);
+		printf("--seed %zu asks the same again.\n", seed);
 	}
+	if (!status)
+		puts("Write fractions, such as 26/7, or two decimals, such as"
+				" 3.71.\nAn empty line gives up.\n");
 	if (!status)
 		status = predict_run(&predict, seed, &error);
 	return status ? complain(&error) : ANSWER_YES;
@@ -719,13 +721,15 @@ static int command_run(const struct command *command, int argc,
 			NULL)) != -1) {
 		/* refuse what is no option, or not of this subcommand */
 		if (option == '?') {
-			if (optopt && !option_name(optopt))
+			const char *said = argv[optind - 1];
+			const char *name = optopt ? option_name(optopt) : NULL;
+
+			if (name && strchr(said, '=') && strncmp(said, "--", 2) == 0 &&
+					strncmp(said + 2, name, strcspn(said + 2, "=")) == 0)
+				return misuse("%s: --%s takes no argument", argv[0], name);
+			if (optopt)
 				return misuse("%s does not understand '-%c'", argv[0], optopt);
-			if (optopt && strncmp(argv[optind - 1], "--", 2) == 0)
-				return misuse("%s: --%s takes no argument", argv[0],
-						option_name(optopt));
-			return misuse("%s does not understand '%s'", argv[0],
-					argv[optind - 1]);
+			return misuse("%s does not understand '%s'", argv[0], said);
 		}
 		int letter = option == ':' ? optopt : option;
 

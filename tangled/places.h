@@ -12,6 +12,8 @@
 	"section 2.6, 'Views that meet'"
 #define PLACE_ch_one_head \
 	"chapter 3, 'One head'"
+#define PLACE_sec_roles \
+	"section 3.1, 'From positions to three roles'"
 #define PLACE_sec_scores \
 	"section 3.2, 'Scores'"
 #define PLACE_sec_mask \
@@ -22,6 +24,8 @@
 	"section 3.5, 'The mix'"
 #define PLACE_ch_fixture \
 	"chapter 4, 'A fixture to calculate by hand'"
+#define PLACE_sec_inputs \
+	"section 4.1, 'Inputs and weights'"
 #define PLACE_sec_byhand \
 	"section 4.2, 'By hand'"
 #define PLACE_sec_silent \
@@ -36,6 +40,8 @@
 	"section 5.6, 'Concatenation'"
 #define PLACE_sec_outproj \
 	"section 5.7, 'The output projection'"
+#define PLACE_sec_mixed \
+	"section 5.9, 'The fixture, mixed'"
 #define PLACE_sec_contribution \
 	"section 5.10, 'What one head contributes'"
 #define PLACE_ch_packed \
@@ -78,6 +84,10 @@
 	"chapter 13, 'Tiles'"
 #define PLACE_sec_tile \
 	"section 13.4, 'A tile in registers'"
+#define PLACE_sec_laying \
+	"section 13.5, 'Laying numbers out'"
+#define PLACE_sec_attention_tile \
+	"section 13.7, 'A tile of attention'"
 #define PLACE_ch_speed \
 	"chapter 14, 'How fast, and what stops it'"
 #define PLACE_sec_carried \
@@ -124,6 +134,8 @@
 	"appendix B, 'In a program of your own'"
 #define PLACE_ch_build \
 	"appendix C, 'How this book is built and checked'"
+#define PLACE_sec_fuzz \
+	"section C.7, 'Asked by a machine'"
 #define PLACE_ch_when \
 	"appendix D, 'What happens when'"
 #define PLACE_sec_failures \

@@ -1,5 +1,6 @@
 /* predict.c: made from chapters/74-predict.nw; edit it there. */
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,31 +23,53 @@ static const struct {
 		" width C, and not of the head width d", PLACE_sec_scores },
 	[SLIP_NO_DIVISOR] = { "routing", "nothing was divided by the root of"
 		" d", PLACE_sec_scores },
+	[SLIP_NO_ROOT] = { "routing", "the divisor was d, and not its root",
+		PLACE_sec_scores },
+	[SLIP_HEADS_ROOT] = { "routing", "the divisor was the root of the"
+		" number of heads", PLACE_sec_scores },
+	[SLIP_SCORE_SIGN] = { "routing", "the products have the other sign",
+		PLACE_sec_scores },
+	[SLIP_SUMS_FIRST] = { "routing", "coordinates were added up before they"
+		" were multiplied", PLACE_sec_scores },
 	[SLIP_AXIS] = { "routing", "the softmax ran over the wrong axis, down"
 		" the columns", PLACE_sec_softmax },
-	[SLIP_UNNORMALISED] = { "routing", "the exponentials were not divided"
-		" by their sum", PLACE_sec_softmax },
+	[SLIP_UNNORMALISED] = { "routing", "these are in proportion to the"
+		" weights, and not divided by their sum", PLACE_sec_softmax },
+
 	[SLIP_UNIFORM] = { "routing", "every position that may be seen got the"
 		" same weight", PLACE_sec_softmax },
+	[SLIP_EVEN_FUTURE] = { "routing", "every position got the same weight,"
+		" and the future, too", PLACE_sec_mask },
 	[SLIP_LARGEST] = { "routing", "only the position with the largest"
 		" weight was read", PLACE_sec_mix },
-	[SLIP_OTHER_HEAD] = { "routing", "these are the numbers of the other"
-		" head", PLACE_ch_fixture },
+	[SLIP_ORDER] = { "routing", "the weights were taken in the opposite"
+		" order", PLACE_sec_mix },
 	[SLIP_ITSELF] = { "routing", "only the changed position was thought to"
 		" move; later ones read it", PLACE_sec_every },
 	[SLIP_EARLIER] = { "routing", "past and future were exchanged",
 		PLACE_sec_every },
 	[SLIP_LATER] = { "routing", "the changed position itself was left out;"
 		" it sees itself", PLACE_sec_mask },
+	[SLIP_OPPOSITE] = { "routing", "those are marked that do not move",
+		PLACE_sec_every },
 	/* what each slip of mixing is */
-	[SLIP_SUM] = { "mixing", "numbers were added up that should have been"
-		" weighed, or kept apart", PLACE_sec_concat },
+	[SLIP_UNWEIGHED] = { "mixing", "the values were added up without their"
+		" weights", PLACE_sec_mix },
+	[SLIP_SUM] = { "mixing", "the heads were added up, and not set side by"
+		" side", PLACE_sec_concat },
 	[SLIP_SCALED] = { "mixing", "the rest was made larger to make up for"
 		" what was zeroed", PLACE_sec_contribution },
+	[SLIP_KEPT] = { "mixing", "the other head's columns were zeroed",
+		PLACE_sec_contribution },
+	[SLIP_INTACT] = { "mixing", "nothing was zeroed",
+		PLACE_sec_contribution },
+
 	[SLIP_TRANSPOSED] = { "mixing", "columns of the stored weight were read"
 		" where its rows belong", PLACE_sec_outproj },
 	[SLIP_NO_PROJECTION] = { "mixing", "this is the concatenation, before"
 		" the projection", PLACE_sec_outproj },
+	[SLIP_BLOCK] = { "mixing", "this is the head's block of the"
+		" concatenation, before the projection", PLACE_sec_outproj },
 	[SLIP_SIGN] = { "mixing", "the sign is reversed",
 		PLACE_sec_contribution },
 	[SLIP_REST] = { "mixing", "this is what the output is without the head",
@@ -62,16 +85,21 @@ static const struct {
 		" it has C/H", PLACE_sec_parameters },
 	[SLIP_NO_OUT] = { "storage", "the output projection was left out",
 		PLACE_sec_parameters },
+	[SLIP_ONE_MATRIX] = { "storage", "one matrix of C times C was counted,"
+		" and there are four", PLACE_sec_parameters },
 	[SLIP_DIVIDED] = { "storage", "the parameters were divided by the"
 		" heads, which together fill the width", PLACE_sec_parameters },
 	[SLIP_BIAS] = { "storage", "biases were counted, and there are none",
 		PLACE_sec_biases },
+	[SLIP_SWAPPED] = { "storage", "the two numbers are in each other's"
+		" place", PLACE_ch_storage },
+	[SLIP_ONE_EXAMPLE] = { "storage", "the scores of one example only were"
+		" counted", PLACE_sec_squares },
 	[SLIP_ONE_HEAD] = { "storage", "the scores of one head only were"
 		" counted", PLACE_sec_squares },
 	[SLIP_ROW] = { "storage", "one row of scores per head was counted;"
 		" there are T", PLACE_sec_squares },
-	[SLIP_LENGTH] = { "storage", "d was put where T belongs: a score stands"
-		" for two positions", PLACE_sec_squares },
+
 	[SLIP_TRIANGLE] = { "storage", "only what the mask lets through was"
 		" counted; the whole square is stored", PLACE_sec_squares },
 	[SLIP_LINEAR] = { "storage", "the length entered once; both axes of a"
@@ -117,6 +145,13 @@ static void slip(struct prediction *p, enum slip_kind kind,
 		p->slip_count++;
 }
 
+/* One whose only number is this. */
+static void slip_one(struct prediction *p, enum slip_kind kind,
+		double number)
+{
+	slip(p, kind, &number);
+}
+
 /* A whole number from low to high. */
 static int pick(struct random *random, int low, int high)
 {
@@ -126,75 +161,118 @@ static int pick(struct random *random, int low, int high)
 	return n > high ? high : n;
 }
 
-/* Row i of the weights that head h would have, with scores that are
- * larger by some factor, masked or not, over rows or columns. */
-static void routed(const struct fixture *f, int h, int i, double factor,
+enum { WIDTH = 4 };                     /* of the heads asked about */
+
+/* By what the products of one of so many heads might be divided. */
+struct divisor { enum slip_kind kind; double by; };
+
+static void wrong_divisors(int heads, struct divisor wrong[4])
+{
+	const double root = sqrt((double)heads);
+
+	wrong[0] = (struct divisor){ SLIP_NO_DIVISOR, 1 };
+	wrong[1] = (struct divisor){ SLIP_DIVISOR, sqrt(WIDTH) * root };
+	wrong[2] = (struct divisor){ SLIP_NO_ROOT, WIDTH };
+	wrong[3] = (struct divisor){ SLIP_HEADS_ROOT, root };
+}
+
+static int draw_heads(struct random *random)
+{
+	return pick(random, 0, 1) ? 9 : 25;
+}
+
+/* Row i of the weights that come of scores that are larger by some
+ * factor, masked or not, over rows or columns. */
+static void routed(struct tensor scores, int i, double factor,
 		bool masked, bool columns, double row[FIXTURE_T])
 {
 	real copy[FIXTURE_T][FIXTURE_T];
-	struct tensor scores = fixture_rows(copy, FIXTURE_T);
+	struct tensor weights = fixture_rows(copy, FIXTURE_T);
 
 	for (size_t t = 0; t < FIXTURE_T; t++)
 		for (size_t j = 0; j < FIXTURE_T; j++)
-			copy[t][j] = f->scores[h][t][j] * (real)factor;
+			copy[t][j] = AT(scores, t, j) * (real)factor;
 	if (masked)
-		attention_mask(scores);
-	softmax_rows(columns ? tensor_swap(scores, 0, 1) : scores);
+		attention_mask(weights);
+	softmax_rows(columns ? tensor_swap(weights, 0, 1) : weights);
 	for (size_t j = 0; j < FIXTURE_T; j++)
 		row[j] = (double)copy[i][j];
 }
 
-static void weights_slips(struct prediction *p, const struct fixture *f,
-		int h, int i)
+/* The smallest whole numbers in proportion to these fractions. */
+static void numerators(const double row[], double whole[FIXTURE_T])
 {
-	double row[FIXTURE_T], raw[FIXTURE_T], even[FIXTURE_T];
+	bool all = false;
+
+	for (int by = 1; by < 1000 && !all; by++) {
+		all = true;
+		for (int j = 0; j < FIXTURE_T; j++) {
+			whole[j] = round(row[j] * by);
+			all &= fabs(row[j] * by - whole[j]) < 1e-4;
+		}
+	}
+}
+
+static void weights_slips(struct prediction *p, struct tensor scores,
+		int heads, int i)
+{
+	double row[FIXTURE_T], even[FIXTURE_T], all[FIXTURE_T];
+	struct divisor wrong[4];
 
 	for (int j = 0; j < FIXTURE_T; j++) {
-		row[j] = (double)f->weights[1 - h][i][j];
-		raw[j] = j <= i ? exp((double)f->scores[h][i][j]) : 0;
+		row[j] = j <= i ? exp((double)AT(scores, i, j)) : 0;
 		even[j] = j <= i ? 1. / (i + 1) : 0;
+		all[j] = 1. / FIXTURE_T;
 	}
-	slip(p, SLIP_OTHER_HEAD, row);
-	slip(p, SLIP_UNNORMALISED, raw);
+	slip(p, SLIP_UNNORMALISED, row);
+	numerators(p->truth, row);
+	slip(p, SLIP_UNNORMALISED, row);
 	slip(p, SLIP_UNIFORM, even);
-	routed(f, h, i, 1, false, false, row);
+	slip(p, SLIP_EVEN_FUTURE, all);
+	/* add what wrong scores, masks and axes give */
+	wrong_divisors(heads, wrong);
+	for (int w = 0; w < 4; w++) {
+		routed(scores, i, sqrt(WIDTH) / wrong[w].by, true, false, row);
+		slip(p, wrong[w].kind, row);
+	}
+	routed(scores, i, -1, true, false, row);
+	slip(p, SLIP_SCORE_SIGN, row);
+	routed(scores, i, 1, false, false, row);
 	slip(p, SLIP_MASK, row);
-	routed(f, h, i, sqrt((double)FIXTURE_D / FIXTURE_C), true, false,
-			row);
-	slip(p, SLIP_DIVISOR, row);
-	routed(f, h, i, sqrt((double)FIXTURE_D), true, false, row);
-	slip(p, SLIP_NO_DIVISOR, row);
-	routed(f, h, i, 1, true, true, row);
+	routed(scores, i, 1, true, true, row);
 	slip(p, SLIP_AXIS, row);
 }
 
 static enum status draw_weights(struct random *random,
 		struct prediction *p, struct error *error)
 {
-	int h = pick(random, 0, 1), i = pick(random, 1, 2), n[FIXTURE_T];
-	struct fixture f;
-	enum status status;
+	int H = draw_heads(random), i = pick(random, 1, 2), n[FIXTURE_T];
+	const char *sign = pick(random, 0, 1) ? "-" : "";
+	real query[FIXTURE_T][WIDTH] = { { 0 } };
+	real key[FIXTURE_T][WIDTH] = { { 0 } }, score[FIXTURE_T][FIXTURE_T];
+	struct tensor scores = fixture_rows(score, FIXTURE_T);
 
-	fixture_set(&f);
 	for (int t = 0; t < FIXTURE_T; t++) {
 		n[t] = pick(random, 1, 6);
-		f.x[t][1] = (real)log(n[t]);
+		query[t][0] = *sign ? -2 : 2;
+		key[t][0] = (real)log(n[t]);
 	}
-	status = fixture_run_heads(&f, error);
-	asks(p, "The fixture, whose log-key features are now"
-			" ln %d, ln %d, ln %d.\nThe products of any query of head"
-			" %d with its three keys are\n%ssqrt(2) ln %d,"
-			" %ssqrt(2) ln %d, %ssqrt(2) ln %d.\nThe head's width is"
-			" 2, the layer's 4. Under the causal mask:\nits three"
-			" weights at position %d?\n", n[0], n[1], n[2], h,
-			h ? "-" : "", n[0], h ? "-" : "", n[1], h ? "-" : "",
-			n[2], i);
 	p->count = FIXTURE_T;
-	for (int j = 0; j < FIXTURE_T && !status; j++)
-		p->truth[j] = (double)f.weights[h][i][j];
-	if (!status)
-		weights_slips(p, &f, h, i);
-	return status;
+	enum status status = attention_scores(fixture_rows(query, WIDTH),
+			fixture_rows(key, WIDTH), scores, error);
+
+	/* write the question about the weights */
+	asks(p, "A layer of width %d has %d heads and runs on three positions."
+			" The products\nof any query of one of them with the keys of"
+			" positions 0, 1 and 2 are\n%s2 ln %d, %s2 ln %d and %s2 ln"
+			" %d. Under the causal mask: the three weights\nof position"
+			" %d, counted from 0?\n", WIDTH * H, H, sign, n[0], sign,
+			n[1], sign, n[2], i);
+	if (status)
+		return status;
+	routed(scores, i, 1, true, false, p->truth);
+	weights_slips(p, scores, H, i);
+	return MH_OK;
 }
 
 static enum status draw_mix(struct random *random, struct prediction *p,
@@ -202,15 +280,16 @@ static enum status draw_mix(struct random *random, struct prediction *p,
 {
 	real weights[FIXTURE_T][FIXTURE_T] = { { 0 } };
 	real values[FIXTURE_T][FIXTURE_D], out[FIXTURE_T][FIXTURE_D];
-	double sum[2] = { 0 }, mean[2], top[2], other[2] = { 0 };
-	int n[FIXTURE_T], all = 0, largest = 0;
+	double sum[2] = { 0 }, mean[2], other[2] = { 0 };
+	int n[FIXTURE_T], all = 0, most = 0, turn = pick(random, 0, 2);
 
 	(void)error;
 	for (int t = 0; t < FIXTURE_T; t++) {
 		all += n[t] = pick(random, 1, 5);
-		largest = n[t] > n[largest] ? t : largest;
+		most = n[t] > most ? n[t] : most;
 		for (int c = 0; c < FIXTURE_D; c++)
-			values[t][c] = (real)pick(random, 0, 9);
+			values[t][c] = (real)(pick(random, 0, 2) +
+					3 * ((t * (c + 1) + turn) % 3));
 	}
 	for (int t = 0; t < FIXTURE_T; t++)
 		weights[2][t] = (real)n[t] / (real)all;
@@ -233,46 +312,52 @@ static enum status draw_mix(struct random *random, struct prediction *p,
 			other[c] += (double)(weights[2][2 - t] * values[t][c]);
 		}
 		mean[c] = sum[c] / FIXTURE_T;
-		top[c] = (double)values[largest][c];
 	}
-	slip(p, SLIP_SUM, sum);
+	slip(p, SLIP_UNWEIGHED, sum);
 	slip(p, SLIP_UNIFORM, mean);
-	slip(p, SLIP_LARGEST, top);
-	slip(p, SLIP_EARLIER, other);
+	slip(p, SLIP_ORDER, other);
+	for (int t = 0; t < FIXTURE_T; t++)
+		if (n[t] == most)
+			slip(p, SLIP_LARGEST, (double[]){ (double)values[t][0],
+					(double)values[t][1] });
 	return MH_OK;
 }
 
 static enum status draw_score(struct random *random,
 		struct prediction *p, struct error *error)
 {
-	const size_t shape[] = { 1, 4 }, one[] = { 1, 1 };
-	real query[4], key[4], score = 0;
-	int H = pick(random, 0, 1) ? 4 : 9;
-	double dot = 0, by;
+	const size_t shape[] = { 1, WIDTH }, one[] = { 1, 1 };
+	real query[WIDTH], key[WIDTH], score = 0;
+	int H = draw_heads(random);
+	double dot = 0, sums[2] = { 0 };
 	enum status status;
 
-	for (int c = 0; c < 4; c++) {
+	for (int c = 0; c < WIDTH; c++) {
 		query[c] = (real)pick(random, -3, 4);
 		key[c] = (real)pick(random, -2, 5);
 		dot += (double)(query[c] * key[c]);
+		sums[0] += (double)query[c];
+		sums[1] += (double)key[c];
 	}
 	status = attention_scores(tensor_view(query, 2, shape),
 			tensor_view(key, 2, shape), tensor_view(&score, 2, one),
 			error);
+	/* write the question about the score */
+	struct divisor wrong[4];
+
 	asks(p, "A layer of width %d has %d heads. A query of one of them"
 			" is\n[%g, %g, %g, %g], a key [%g, %g, %g, %g].\nTheir"
-			" score?\n", 4 * H, H, (double)query[0],
+			" score?\n", WIDTH * H, H, (double)query[0],
 			(double)query[1], (double)query[2], (double)query[3],
 			(double)key[0], (double)key[1], (double)key[2],
 			(double)key[3]);
 	p->count = 1;
 	p->truth[0] = (double)score;
-	slip(p, SLIP_NO_DIVISOR, &dot);
-	by = dot / sqrt(4. * H);
-	slip(p, SLIP_DIVISOR, &by);
-	by = (double)(query[0] + query[1] + query[2] + query[3]) *
-			(double)(key[0] + key[1] + key[2] + key[3]) / 2;
-	slip(p, SLIP_SUM, &by);
+	wrong_divisors(H, wrong);
+	for (int w = 0; w < 4; w++)
+		slip_one(p, wrong[w].kind, dot / wrong[w].by);
+	slip_one(p, SLIP_SCORE_SIGN, -(double)score);
+	slip_one(p, SLIP_SUMS_FIRST, sums[0] * sums[1] / sqrt(WIDTH));
 	return status;
 }
 
@@ -292,7 +377,7 @@ static enum status draw_ablation(struct random *random,
 {
 	const size_t shape[] = { 1, FIXTURE_C };
 	real z[FIXTURE_C], left[FIXTURE_C];
-	double slips[5][FIXTURE_C] = { { 0 } };
+	double slips[6][FIXTURE_C] = { { 0 } };
 	int h = pick(random, 0, 1);
 
 	(void)error;
@@ -314,12 +399,14 @@ static enum status draw_ablation(struct random *random,
 		slips[3][c] = c < FIXTURE_D && h == 0 ? (double)z[c + FIXTURE_D] :
 				c < FIXTURE_D ? (double)z[c] : 0;
 		slips[4][c] = (double)(z[c % 2] + z[c % 2 + 2]);
+		slips[5][c] = (double)z[c];
 	}
-	slip(p, SLIP_OTHER_HEAD, slips[0]);
+	slip(p, SLIP_KEPT, slips[0]);
 	slip(p, SLIP_INTERLEAVED, slips[1]);
 	slip(p, SLIP_SCALED, slips[2]);
 	slip(p, SLIP_CLOSED_UP, slips[3]);
 	slip(p, SLIP_SUM, slips[4]);
+	slip(p, SLIP_INTACT, slips[5]);
 	return MH_OK;
 }
 
@@ -426,6 +513,9 @@ static enum status draw_contribution(struct random *random,
 		slip(p, SLIP_REST, wrong);
 		by_rows(&f, z, first, first + FIXTURE_D, true, wrong);
 		slip(p, SLIP_TRANSPOSED, wrong);
+		for (int c = 0; c < FIXTURE_C; c++)
+			wrong[c] = c / FIXTURE_D == h ? (double)z[c] : 0;
+		slip(p, SLIP_BLOCK, wrong);
 	}
 	return status;
 }
@@ -433,7 +523,7 @@ static enum status draw_contribution(struct random *random,
 static void count_slip(struct prediction *p, enum slip_kind kind,
 		int which, double number)
 {
-	double numbers[2] = { p->truth[0], p->truth[1] };
+	double numbers[2] = { NAN, NAN };
 
 	numbers[which] = number;
 	slip(p, kind, numbers);
@@ -450,17 +540,23 @@ static enum status draw_counts(struct random *random,
 			(size_t)H, &cost, error);
 
 	asks(p, "A layer without biases has width %d and %d heads; its"
-			" input is (%d, %d, %d).\nHow many parameters has it, and"
-			" how many scores are stored?\n", C, H, B, T, C);
+			" input is (B, T, C) =\n(%d, %d, %d). How many parameters"
+			" has it, and how many scores are stored?\n", C, H, B, T,
+			C);
 	p->count = 2;
 	if (status)
 		return status;
 	p->truth[0] = (double)cost.parameters;
 	p->truth[1] = (double)cost.entries;
+	/* add what mistakes about the counts give */
+	slip(p, SLIP_SWAPPED, (double[]){ p->truth[1], p->truth[0] });
 	count_slip(p, SLIP_FULL_WIDTH, 0, 4. * H * C * C);
+	count_slip(p, SLIP_FULL_WIDTH, 0, 3. * H * C * C + C * C);
 	count_slip(p, SLIP_NO_OUT, 0, 3. * C * C);
+	count_slip(p, SLIP_ONE_MATRIX, 0, C * C);
 	count_slip(p, SLIP_DIVIDED, 0, 4. * C * C / H);
 	count_slip(p, SLIP_BIAS, 0, 4. * C * C + 4 * C);
+	count_slip(p, SLIP_ONE_EXAMPLE, 1, H * T * T);
 	count_slip(p, SLIP_ONE_HEAD, 1, B * T * T);
 	count_slip(p, SLIP_ROW, 1, B * H * T);
 	count_slip(p, SLIP_TRIANGLE, 1, B * H * T * (T + 1) / 2.);
@@ -473,7 +569,7 @@ static enum status draw_bytes(struct random *random,
 	int B = pick(random, 1, 2), H = 1 << pick(random, 1, 3);
 	int T = 16 << pick(random, 0, 2), k = pick(random, 2, 3);
 	struct cost at, then;
-	double linear, same, cube, wide;
+	double same;
 	enum status status = storage_cost((size_t)B, (size_t)T,
 			(size_t)H * 2, (size_t)H, &at, error);
 
@@ -483,18 +579,15 @@ static enum status draw_bytes(struct random *random,
 	if (status)
 		return status;
 	same = 4. * (double)at.entries;
-	linear = k * same;
 	asks(p, "The scores of a layer with %d heads on %d examples of %d"
 			" positions\ntake %.0f bytes as floats. How many bytes at"
 			" %d positions?\n", H, B, T, same, T * k);
 	p->count = 1;
 	p->truth[0] = 4. * (double)then.entries;
-	cube = k * p->truth[0];
-	wide = 2 * p->truth[0];
-	slip(p, SLIP_LINEAR, &linear);
-	slip(p, SLIP_CONSTANT, &same);
-	slip(p, SLIP_CUBE, &cube);
-	slip(p, SLIP_DOUBLE, &wide);
+	slip_one(p, SLIP_LINEAR, k * same);
+	slip_one(p, SLIP_CONSTANT, same);
+	slip_one(p, SLIP_CUBE, k * p->truth[0]);
+	slip_one(p, SLIP_DOUBLE, 2 * p->truth[0]);
 	return MH_OK;
 }
 
@@ -532,13 +625,14 @@ static enum status draw_prefix(struct random *random,
 	bool causal = pick(random, 0, 2) > 0;
 	double own[PREDICT_NUMBERS], past[PREDICT_NUMBERS];
 	double after[PREDICT_NUMBERS], all[PREDICT_NUMBERS];
-	double masked[PREDICT_NUMBERS];
+	double masked[PREDICT_NUMBERS], still[PREDICT_NUMBERS];
 
 	asks(p, "A layer runs on %d positions, %s the causal mask.\nThe"
 			" input is changed at position %d. For each position from"
 			" 0 to\n%d: 1 if its output moves, 0 if not?\n", T,
 			causal ? "under" : "without", j, T - 1);
 	p->count = (size_t)T;
+	p->bits = true;
 	for (int t = 0; t < T; t++) {
 		own[t] = t == j;
 		past[t] = t <= j;
@@ -549,9 +643,12 @@ static enum status draw_prefix(struct random *random,
 	enum status status = prefix_truth(T, j, causal, random->state,
 			p->truth, error);
 
+	for (int t = 0; t < T; t++)
+		still[t] = 1 - p->truth[t];
 	if (!status) {
-		slip(p, SLIP_MASK, all);
-		slip(p, SLIP_MASKED, masked);
+		slip(p, causal ? SLIP_MASK : SLIP_MASKED,
+				causal ? all : masked);
+		slip(p, SLIP_OPPOSITE, still);
 		slip(p, SLIP_ITSELF, own);
 		slip(p, SLIP_EARLIER, past);
 		slip(p, SLIP_LATER, after);
@@ -574,14 +671,15 @@ static enum status draw_merge(struct random *random,
 		o[i] = (real)(from + i);
 	struct tensor swapped = tensor_contiguous(tensor_swap(heads, 0, 1),
 			copy);
-	double right[C], mixed[C], other[C];
+	double right[C], mixed[C], other[2][C];
 
 	p->count = C;
 	for (size_t c = 0; c < C; c++) {
 		p->truth[c] = (double)AT(wrong, t, c);
 		right[c] = (double)swapped.data[(size_t)t * C + c];
 		mixed[c] = (double)AT(heads, c % H, t, c / H);
-		other[c] = (double)AT(wrong, (t + 1) % T, c);
+		other[0][c] = (double)AT(wrong, (t + 1) % T, c);
+		other[1][c] = (double)AT(wrong, (t + 2) % T, c);
 	}
 	/* write the question about the merge */
 	for (int h = 0; h < H; h++) {
@@ -594,16 +692,17 @@ static enum status draw_merge(struct random *random,
 	}
 	asks(p, "They lie in memory like this, head after head, and are merged"
 			"\nwithout the swap, as three rows of four. What stands in row"
-			" %d?\n", t);
+			" %d,\ncounted from 0?\n", t);
 	slip(p, SLIP_RIGHT_MERGE, right);
 	slip(p, SLIP_INTERLEAVED, mixed);
-	slip(p, SLIP_OTHER_ROW, other);
+	slip(p, SLIP_OTHER_ROW, other[0]);
+	slip(p, SLIP_OTHER_ROW, other[1]);
 	return MH_OK;
 }
 
 static const struct topic topics[] = {
-	{ "weights", "a head's weights, for other inputs",
-			PLACE_sec_byhand, draw_weights },
+	{ "weights", "a head's weights, from its products",
+			PLACE_sec_softmax, draw_weights },
 	{ "mix", "a head's output, from weights and values", PLACE_sec_mix,
 			draw_mix },
 	{ "score", "the score of a query and a key", PLACE_sec_scores,
@@ -654,37 +753,36 @@ bool predict_right(const struct prediction *p,
 	return true;
 }
 
-/* How many numbers does the slip explain? 0 if it is not that one. */
-static size_t explained(const struct prediction *p,
+bool predict_vague(const struct prediction *p,
+		const struct reply_number typed[])
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (!reply_rounds(&typed[i], p->truth[i]) &&
+				!reply_means(&typed[i], p->truth[i]))
+			return false;
+	return !predict_right(p, typed);
+}
+
+static bool explains(const struct prediction *p,
 		const struct slip *slip, const struct reply_number typed[])
 {
-	size_t count = 0;
-
 	for (size_t i = 0; i < p->count; i++)
-		if (fabs(slip->numbers[i] - p->truth[i]) > 0.01) {
-			if (!reply_means(&typed[i], slip->numbers[i]))
-				return 0;
-			count++;
-		}
-	return count;
+		if (!isnan(slip->numbers[i]) &&
+				!reply_means(&typed[i], slip->numbers[i]))
+			return false;
+	return true;
 }
 
 size_t predict_explain(const struct prediction *p,
 		const struct reply_number typed[],
-		enum slip_kind found[PREDICT_SLIPS])
+		const struct slip *found[PREDICT_SLIPS])
 {
-	size_t count = 0, most = 0, wrong = 0;
+	size_t count = 0;
 
-	for (size_t i = 0; i < p->count; i++)
-		wrong += !reply_means(&typed[i], p->truth[i]);
 	for (size_t s = 0; s < p->slip_count; s++)
-		most += explained(p, &p->slips[s], typed) >= wrong;
-	for (size_t s = 0; s < p->slip_count && wrong; s++) {
-		size_t n = explained(p, &p->slips[s], typed);
-
-		if (n && (n >= wrong || !most))
-			found[count++] = p->slips[s].kind;
-	}
+		if (explains(p, &p->slips[s], typed) && !(count &&
+				found[count - 1]->kind == p->slips[s].kind))
+			found[count++] = &p->slips[s];
 	return count;
 }
 
@@ -718,7 +816,8 @@ static void number_write(double value, char text[32])
 	snprintf(text, 32, "%.4f", value);
 }
 
-/* What was typed, and below it what the layer says. */
+/* What was typed, below it what the layer says, and marks below the
+ * numbers that were missed, if there are several to choose from. */
 static void show_both(FILE *out, const struct prediction *p,
 		const struct reply_number typed[])
 {
@@ -732,61 +831,136 @@ static void show_both(FILE *out, const struct prediction *p,
 		number_write(p->truth[i], text);
 		fprintf(out, " %9s", text);
 	}
+	if (typed && p->count > 1 && !predict_right(p, typed)) {
+		fputs("\n       ", out);
+		for (size_t i = 0; i < p->count; i++)
+			fprintf(out, " %9s", reply_means(&typed[i], p->truth[i]) ?
+					"" : "^");
+	}
 	putc('\n', out);
 }
 
-/* Read the numbers that are wanted; what is none is named, and asked
- * for again. False if there are none: *gave_up, or the input ended. */
+/* Do the numbers answer the question? If not, say why. */
+static bool predict_takes(FILE *out, const struct prediction *p,
+		const struct reply_number typed[], int count)
+{
+	bool bits = count == (int)p->count;
+
+	for (size_t i = 0; i < p->count && bits; i++)
+		bits = typed[i].value == 0 || typed[i].value == 1;
+	if (count < 0)
+		/* say that something is no number */
+		{
+			putc('\'', out);
+			reply_print(out, typed[0].text);
+			fputs("' is no number; write 3.71 or 26/7. An empty line gives"
+					" up.\n", out);
+		}
+	else if (count != (int)p->count)
+		fprintf(out, "%zu number%s wanted, and there %s %d.\n",
+				p->count, p->count > 1 ? "s are" : " is",
+				count == 1 ? "is" : "are", count);
+	else if (p->bits && !bits)
+		fputs("Each of them is 1 or 0.\n", out);
+	else if (predict_vague(p, typed))
+		fputs("That may be right, and is rounded too much to tell:"
+				" write fractions,\nor two decimals.\n", out);
+	else
+		return true;
+	return false;
+}
+
+/* Read the numbers that are wanted, and ask again for what does not
+ * answer the question. False if there are none: the reader gave up, or
+ * the input ended. */
 static bool predict_listen(struct predict *predict,
 		const struct prediction *p, struct reply_number typed[])
 {
 	char line[REPLY_LINE];
+	int count;
 
-	for (;;) {
+	do {
 		predict->ended = !reply_line(predict->in, predict->out, "> ",
 				line);
 		if (predict->ended || reply_empty(line))
-			break;
-		int count = reply_numbers(line, typed, PREDICT_NUMBERS);
-
-		if (count == (int)p->count)
-			return true;
-		if (count < 0)
-			/* say that something is no number */
-			{
-				putc('\'', predict->out);
-				reply_print(predict->out, typed[0].text);
-				fputs("' is no number; write 3.71 or 26/7. An empty line gives"
-						" up.\n", predict->out);
-			}
-		else
-			fprintf(predict->out, "%zu number%s wanted, and there"
-					" %s %d.\n", p->count, p->count > 1 ? "s are" :
-					" is", count == 1 ? "is" : "are", count);
-	}
-	return false;
+			return false;
+		if (p->count == 1)
+			reply_join(line);
+		count = reply_numbers(line, typed, PREDICT_NUMBERS);
+	} while (!predict_takes(predict->out, p, typed, count));
+	return true;
 }
 
-/* Say what the numbers point to. */
-static void predict_diagnose(FILE *out, const struct topic *topic,
-		const struct prediction *p, const struct reply_number typed[])
+/* Of which number does the slip speak alone? p->count if of all. */
+static size_t slip_place(const struct prediction *p,
+		const struct slip *slip)
 {
-	enum slip_kind found[PREDICT_SLIPS];
-	size_t count = typed ? predict_explain(p, typed, found) : 0;
+	size_t place = p->count, spoken = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (!isnan(slip->numbers[i])) {
+			place = i;
+			spoken++;
+		}
+	return spoken == 1 && p->count > 1 ? place : p->count;
+}
+
+/* Say what the numbers point to; note in known which of them a slip
+ * speaks of. */
+static void predict_name(FILE *out, const struct prediction *p,
+		const struct reply_number typed[], bool known[])
+{
+	const struct slip *found[PREDICT_SLIPS];
+	size_t count = predict_explain(p, typed, found), last = SIZE_MAX;
 	char text[400];
 
-	for (size_t i = 0; i < count; i++) {
-		snprintf(text, sizeof text, "%s %s: %s. Read %s again.",
-				i ? "Or it is" : "It is",
-				slips_known[found[i]].mechanism,
-				slips_known[found[i]].text, slips_known[found[i]].see);
+	for (size_t n = 0; n < count; n++) {
+		size_t place = slip_place(p, found[n]);
+		enum slip_kind kind = found[n]->kind;
+
+		/* name one mistake */
+		if (place == last)
+			snprintf(text, sizeof text, "Or of");
+		else if (place < p->count)
+			snprintf(text, sizeof text, "%s comes of", typed[place].text);
+		else
+			snprintf(text, sizeof text, p->count > 1 ? "These numbers come of" :
+					"This number comes of");
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof text - used, " %s: %s. Read %s again.",
+				slips_known[kind].mechanism, slips_known[kind].text,
+				slips_known[kind].see);
+		reply_wrap(out, 2, "", text);
+		for (size_t i = 0; i < p->count; i++)
+			known[i] |= i == place || place == p->count;
+		last = place;
+	}
+}
+
+void predict_diagnose(FILE *out, const struct topic *topic,
+		const struct prediction *p, const struct reply_number typed[])
+{
+	bool known[PREDICT_NUMBERS] = { false };
+	char text[400] = "";
+	size_t unknown = 0;
+
+	if (typed)
+		predict_name(out, p, typed, known);
+	for (size_t i = 0; i < p->count && typed; i++)
+		if (!known[i] && !reply_means(&typed[i], p->truth[i])) {
+			snprintf(text, sizeof text, "We know no mistake that gives"
+					" %s. ", typed[i].text);
+			unknown++;
+		}
+	if (unknown > 1)
+		snprintf(text, sizeof text, "We know no mistake that gives"
+				" these numbers. ");
+	if (!typed || unknown) {
+		snprintf(text + strlen(text), sizeof text - strlen(text),
+				"Read %s again.", topic->see);
 		reply_wrap(out, 2, "", text);
 	}
-	if (count)
-		return;
-	snprintf(text, sizeof text, "%sRead %s again.", typed ? "We know no"
-			" mistake that gives these numbers. " : "", topic->see);
-	reply_wrap(out, 2, "", text);
 }
 
 /* One round with one topic. */

@@ -6,18 +6,24 @@
 #include "reply.h"
 #include "tensor.h"
 
-enum { PREDICT_NUMBERS = 8, PREDICT_SLIPS = 8, PREDICT_TEXT = 1200 };
+enum {
+	PREDICT_NUMBERS = 8, PREDICT_SLIPS = 16, PREDICT_TEXT = 1200
+};
 
 /* kinds of slips */
 enum slip_kind {
-	SLIP_MASK, SLIP_MASKED, SLIP_DIVISOR, SLIP_NO_DIVISOR, SLIP_AXIS,
-	SLIP_UNNORMALISED, SLIP_UNIFORM, SLIP_LARGEST, SLIP_SUM,
-	SLIP_OTHER_HEAD, SLIP_INTERLEAVED, SLIP_CLOSED_UP, SLIP_SCALED,
-	SLIP_TRANSPOSED, SLIP_NO_PROJECTION, SLIP_SIGN, SLIP_REST,
-	SLIP_WHOLE, SLIP_FULL_WIDTH, SLIP_NO_OUT, SLIP_DIVIDED, SLIP_BIAS,
-	SLIP_ONE_HEAD, SLIP_ROW, SLIP_LENGTH, SLIP_TRIANGLE, SLIP_LINEAR,
-	SLIP_CONSTANT, SLIP_CUBE, SLIP_DOUBLE, SLIP_ITSELF, SLIP_EARLIER,
-	SLIP_LATER, SLIP_RIGHT_MERGE, SLIP_OTHER_ROW, SLIP_KINDS
+	SLIP_MASK, SLIP_MASKED, SLIP_DIVISOR, SLIP_NO_DIVISOR,
+	SLIP_NO_ROOT, SLIP_HEADS_ROOT, SLIP_SCORE_SIGN, SLIP_SUMS_FIRST,
+	SLIP_AXIS, SLIP_UNNORMALISED, SLIP_UNIFORM, SLIP_EVEN_FUTURE,
+	SLIP_LARGEST, SLIP_ORDER, SLIP_ITSELF, SLIP_EARLIER, SLIP_LATER,
+	SLIP_OPPOSITE, SLIP_UNWEIGHED, SLIP_SUM, SLIP_SCALED, SLIP_KEPT,
+	SLIP_INTACT, SLIP_TRANSPOSED, SLIP_NO_PROJECTION, SLIP_BLOCK,
+	SLIP_SIGN, SLIP_REST, SLIP_WHOLE, SLIP_INTERLEAVED,
+	SLIP_CLOSED_UP, SLIP_FULL_WIDTH, SLIP_NO_OUT, SLIP_ONE_MATRIX,
+	SLIP_DIVIDED, SLIP_BIAS, SLIP_SWAPPED, SLIP_ONE_EXAMPLE,
+	SLIP_ONE_HEAD, SLIP_ROW, SLIP_TRIANGLE, SLIP_LINEAR,
+	SLIP_CONSTANT, SLIP_CUBE, SLIP_DOUBLE, SLIP_RIGHT_MERGE,
+	SLIP_OTHER_ROW, SLIP_KINDS
 };
 
 struct slip {
@@ -29,6 +35,7 @@ struct slip {
 struct prediction {
 	char text[PREDICT_TEXT];
 	size_t count;                   /* of numbers that are wanted */
+	bool bits;                      /* each of them is 0 or 1 */
 	double truth[PREDICT_NUMBERS];  /* what the library says */
 	struct slip slips[PREDICT_SLIPS];
 	size_t slip_count;
@@ -49,15 +56,18 @@ enum status predict_draw(const struct topic *topic,
 		struct random *random, struct prediction *p,
 		struct error *error);
 
-/* Are these numbers the true ones? */
+/* Are these numbers the true ones? Might they be, rounded more than is
+ * allowed? */
 bool predict_right(const struct prediction *p,
 		const struct reply_number typed[]);
+bool predict_vague(const struct prediction *p,
+		const struct reply_number typed[]);
 
-/* Store in found the kinds of slips that explain the numbers typed, and
- * return how many. */
+/* Store in found the slips that explain the numbers typed, each kind
+ * once, and return how many. */
 size_t predict_explain(const struct prediction *p,
 		const struct reply_number typed[],
-		enum slip_kind found[PREDICT_SLIPS]);
+		const struct slip *found[PREDICT_SLIPS]);
 
 /* A session: where it reads and writes, and what has come of it. */
 struct predict {
@@ -81,5 +91,10 @@ bool predict_begin(struct predict *predict, const char *only);
  * memory_save returns. */
 enum status predict_run(struct predict *predict, uint64_t seed,
 		struct error *error);
+
+/* Say all that can be said of a miss, and where to read again. If
+ * nothing was typed, that is NULL. */
+void predict_diagnose(FILE *out, const struct topic *topic,
+		const struct prediction *p, const struct reply_number typed[]);
 
 #endif

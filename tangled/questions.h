@@ -8,12 +8,12 @@
 static const struct question questions[] = {
 	{
 		.name = "full-width",
-		.see = PLACE_sec_slice "; " PLACE_sec_byhand,
+		.see = PLACE_sec_slice "; " PLACE_sec_roles "; " PLACE_sec_inputs,
 		.prompt = "A layer of width 8 has two heads. Somebody says: \"Head 0 "
 			"works on features 0 to 3 of each token, head 1 on features "
 			"4 to 7.\" Which input features may one coordinate of head "
-			"0's query depend on? And what is it, then, that the packed "
-			"code cuts in two?",
+			"0's query depend on, and by which shape does one see that? "
+			"And what is it, then, that the packed code cuts in two?",
 		.answer = "On all 8. A coordinate of the query is the product of the "
 			"whole token with one row of the query weight, and that row "
 			"has 8 numbers. So the weight of a head is (4, 8), as it is "
@@ -34,15 +34,16 @@ static const struct question questions[] = {
 	},
 	{
 		.name = "concatenate-project",
-		.see = PLACE_sec_concat "; " PLACE_sec_outproj,
+		.see = PLACE_sec_concat "; " PLACE_sec_outproj "; " PLACE_sec_mixed,
 		.prompt = "What does the concatenation do with the outputs of the "
-			"heads, and what does the output projection do? Which of the "
-			"two would you miss more if heads were simply added up, and "
-			"what could not be had back?",
+			"heads, and what does the output projection do? Does either "
+			"carry anything from one position to another? And if heads "
+			"were simply added up, what could not be had back?",
 		.answer = "The concatenation sets the outputs side by side, head after "
 			"head, and changes no number. The projection mixes: each "
 			"coordinate of the output is a weighted sum over all "
-			"coordinates of all heads. A forced sum keeps of the "
+			"coordinates of all heads, at the same position. Neither "
+			"reaches another position. A forced sum keeps of the "
 			"fixture's last position only 40/7 and 26/7. The "
 			"differences, 12/7 and 6/7, are gone, and nothing that comes "
 			"later can find them again. A projection can learn to be a "
@@ -70,8 +71,8 @@ static const struct question questions[] = {
 			"products: with width {scale.0.width:-} their standard "
 			"deviation was {scale.0.raw:2} before the division and "
 			"{scale.0.scaled:2} after it. The root of C would be 8. It "
-			"would make scores four times too small, and weights nearly "
-			"uniform, and no shape would tell.",
+			"would make scores four times too small, and weights "
+			"flatter, and no shape would tell.",
 		.rubric = {
 			{ "d=C/H=4, so the divisor is 2.",
 			  NULL, false },
@@ -89,7 +90,9 @@ static const struct question questions[] = {
 		.prompt = "The width stays 8, there are no biases, B=2 and T=4. We go "
 			"from one head to four. What happens to the number of "
 			"parameters, to the number of scores that are stored, to the "
-			"head width, and to the arithmetic of the two score products?",
+			"head width, and to the arithmetic of the two score "
+			"products? Which of these tells how long the layer takes, or "
+			"how good it is?",
 		.answer = "The parameters stay: 256 and 256, which is 4*C*C, since "
 			"more heads are narrower in the same proportion. The scores "
 			"grow with the heads, B*H*T*T: from 32 to 128. The head "
@@ -113,12 +116,14 @@ static const struct question questions[] = {
 	},
 	{
 		.name = "equal-queries",
-		.see = PLACE_sec_silent "; " PLACE_ch_interventions,
+		.see = PLACE_sec_silent "; " PLACE_sec_contribution,
 		.prompt = "In the fixture, set the query feature to zero at every "
-			"position. What are the weights of both heads at the last "
-			"position, what do both carry home, and what happens to the "
+			"position. The values stay [2, 0], [0, 4] and [6, 2] in both "
+			"heads, and the keys stay opposite. What are the weights of "
+			"both heads at the last position, and why do the keys not "
+			"help? What do both carry home, and what happens to the "
 			"coordinates of the output that subtract one head from the "
-			"other?",
+			"other, and to those that add the two?",
 		.answer = "Zero queries make every score zero, whatever the keys. So "
 			"both heads weigh all three positions by 1/3 and both carry "
 			"home the mean of the values, [8/3, 2]. The sums double, "
@@ -145,19 +150,19 @@ static const struct question questions[] = {
 			"projection are [1, 0, 1, 0], [0, 1, 0, -1], [1, 0, -1, 0] "
 			"and [0, 1, 0, 1]. What does head 1 contribute to the "
 			"output? Which coordinates rise when its block is zeroed "
-			"before the projection?",
+			"before the projection? Could the attention weights have "
+			"told?",
 		.answer = "Only the last two columns of each row meet head 1. So it "
 			"contributes [2, -10/7, -2, 10/7]. Zeroing its block takes "
 			"that away: coordinates 1 and 2, to which it contributed "
 			"negative numbers, rise. The contributions of all heads add "
-			"up to the output, since the projection is linear.",
+			"up to the output, since the projection is linear. Weights "
+			"could not have told: they are never negative, and the same "
+			"under any values and any projection.",
 		.rubric = {
 			{ "The contribution is [2, -10/7, -2, 10/7], with its signs.",
 			  NULL, false },
 			{ "Coordinates 1 and 2 rise.",
-			  NULL, false },
-			{ "The block is zeroed before the projection, and the other "
-			  "columns stay where they are.",
 			  NULL, false },
 			{ "Weights alone could not have told: the sign comes from "
 			  "values and projection.",
@@ -180,10 +185,10 @@ static const struct question questions[] = {
 			"{interventions.fixture.unmasked:2}. Without that control "
 			"the change might have been too feeble, or the comparison "
 			"blind. Right shapes are not enough, and neither are rows "
-			"that sum to one: a softmax over the wrong axis, or a "
-			"missing mask, keeps the one or the other. Weights of zero "
-			"on the future do not suffice either, for a wrong merge can "
-			"carry the future past them.",
+			"that sum to one: a missing mask keeps both, and so does a "
+			"merge that mixes up the tokens. Weights of zero on the "
+			"future do not suffice either, for a wrong merge can carry "
+			"the future past them.",
 		.rubric = {
 			{ "Intervene on an input, and compare outputs at earlier "
 			  "positions.",
@@ -206,7 +211,7 @@ static const struct question questions[] = {
 		.prompt = "A heat map shows that head 3 of some model looks from verbs "
 			"to their subjects. A colleague calls it the subject head. "
 			"What has been shown, what has not, and what would you do "
-			"next?",
+			"next? And what does the 3 say about another model?",
 		.answer = "That on these inputs this head puts its weight there. It "
 			"has not been shown that it does so on others, that no other "
 			"head does, or that the model uses what the head fetches: "
@@ -242,11 +247,12 @@ static const struct question explanations[] = {
 		.prompt = "Why can several heads keep different mixtures of the "
 			"sources, although all of them see the same input? And how "
 			"does concatenating their outputs differ from projecting "
-			"them?",
+			"them? Does either mix positions?",
 		.apply = "Now a case. In the fixture, the query feature is zero "
-			"everywhere. What are the mixtures of both heads at the last "
-			"position, and what becomes of the output coordinates that "
-			"subtract one head from the other?",
+			"everywhere; the values of both heads are [2, 0], [0, 4] and "
+			"[6, 2]. What are the mixtures of both heads at the last "
+			"position, and why? What becomes of the output coordinates "
+			"that subtract one head from the other?",
 		.answer = "Each head has query, key and value projections of its own. "
 			"From one and the same input they make different queries and "
 			"keys, hence different scores, and a softmax of its own "
@@ -277,8 +283,9 @@ static const struct question explanations[] = {
 			  "What is the softmax of three scores that are all zero? And "
 			  "with which values does that go?", true },
 			{ "The subtracting coordinates vanish.",
-			  "Coordinate 2 of the output is a-c. What are a and c when "
-			  "the heads agree?", true },
+			  "Coordinate 2 of the output is the difference of coordinates "
+			  "0 and 2 of the concatenation. What are these two when the "
+			  "heads agree?", true },
 			{ "It is said why: a query of zero meets every key alike.",
 			  "The keys are still opposite. Why does that no longer matter?", true },
 		}
@@ -367,9 +374,9 @@ static const struct card cards[] = {
 		.see = PLACE_ch_interventions "; " PLACE_ch_bugs,
 		.front = "All shapes are right and all rows sum to one. What may "
 			"still be wrong?",
-		.back = "Mask, softmax axis among equal lengths, divisor, merge, "
-			"order of heads or rows. Intervene, and compare with "
-			"something independent.",
+		.back = "Mask, divisor, merge, order of heads or rows. (A softmax "
+			"down the columns keeps the shapes and not the sums.) "
+			"Intervene, and compare with something independent.",
 	},
 	{
 		.name = "head-numbers",
@@ -391,8 +398,8 @@ static const struct card cards[] = {
 		.name = "softmax-slope",
 		.see = PLACE_ch_gradients,
 		.front = "How do slopes come back through the softmax of one row?",
-		.back = "With weights a and slopes g of the weights: a*(g-s), where "
-			"s is the sum of a*g over the row. They add up to zero.",
+		.back = "With weights A and their slopes dA: A*(dA-r), where r is "
+			"the sum of A*dA over the row. They add up to zero.",
 	},
 	{
 		.name = "check-gradient",

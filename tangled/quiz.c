@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "measure.h"
 #include "questions.h"
@@ -146,20 +147,25 @@ static enum status quiz_show(struct quiz *quiz, int indent,
 	return status;
 }
 
-/* Let the reader write, until a line is empty. */
-static void quiz_listen(struct quiz *quiz)
+/* Let the reader write, until a line is empty. False if nothing was
+ * written. */
+static bool quiz_listen(struct quiz *quiz)
 {
 	char line[REPLY_LINE];
+	bool written = false;
 
-	do {
+	for (;;) {
 		quiz->ended = !reply_line(quiz->in, quiz->out, "> ", line);
-	} while (!quiz->ended && !reply_empty(line));
+		if (quiz->ended || reply_empty(line))
+			return written;
+		written = true;
+	}
 }
 
 /* Yes or no? Asks until it is one of them. */
 static bool quiz_mark(struct quiz *quiz)
 {
-	char line[REPLY_LINE];
+	char line[REPLY_LINE], word[8], more[2];
 
 	for (;;) {
 		if (!reply_line(quiz->in, quiz->out,
@@ -167,8 +173,14 @@ static bool quiz_mark(struct quiz *quiz)
 			quiz->ended = true;
 			return false;
 		}
-		if (strcmp(line, "y") == 0 || strcmp(line, "n") == 0)
-			return *line == 'y';
+		if (sscanf(line, "%7s %1s", word, more) == 1) {
+			if (!strcasecmp(word, "y") || !strcasecmp(word, "yes"))
+				return true;
+			if (!strcasecmp(word, "n") || !strcasecmp(word, "no"))
+				return false;
+		}
+		fputs("     (Your answer is complete. Write y or n.)\n",
+				quiz->out);
 	}
 }
 
@@ -213,6 +225,7 @@ static enum status quiz_judge(struct quiz *quiz,
 enum status quiz_ask(struct quiz *quiz, const struct question *question,
 		struct error *error)
 {
+	size_t missed = quiz->items - quiz->found;
 	enum status status;
 
 	fprintf(quiz->out, "%s%s\n\n", quiz->asked++ ? "\n" : "",
@@ -225,18 +238,19 @@ enum status quiz_ask(struct quiz *quiz, const struct question *question,
 	if (status)
 		return status;
 	fputs("\nIn your own words; an empty line ends it.\n", quiz->out);
-	quiz_listen(quiz);
-	if (quiz->ended)
+	if (!quiz_listen(quiz) && quiz->ended)
 		return MH_OK;
 	fputs("\nOur answer:\n", quiz->out);
 	status = quiz_show(quiz, 2, "", question->answer, error);
-	if (!status) {
+	if (!status && !quiz->ended) {
 		fputs("\nNobody has read yours. Mark it yourself:\n",
 				quiz->out);
 		status = quiz_judge(quiz, question, error);
 	}
-	fputs("\nTo read again:\n", quiz->out);
-	reply_wrap(quiz->out, 2, "", question->see);
+	if (quiz->ended || quiz->items - quiz->found > missed) {
+		fputs("\nTo read again:\n", quiz->out);
+		reply_wrap(quiz->out, 2, "", question->see);
+	}
 	return status;
 }
 

@@ -59,7 +59,8 @@ struct quiz {
 };
 
 /* Ask one question: show the prompt, wait for a line that is empty,
- * show answer and rubric, and let the reader mark each item. Returns
+ * show answer and rubric, and let the reader mark each item. If the
+ * input ends in the midst of an answer, ours is still shown. Returns
  * what facts_fill returns. */
 enum status quiz_ask(struct quiz *quiz, const struct question *question,
 		struct error *error);

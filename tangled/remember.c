@@ -76,56 +76,57 @@ static void memory_folders(const char *path)
 	}
 }
 
+/* Numbers have nine digits at most in the file. */
+static unsigned long memory_most(unsigned long n)
+{
+	return n < 999999999 ? n : 999999999;
+}
+
 enum status memory_save(const struct memory *memory, const char *path,
 		struct error *error)
 {
 	const struct memory_item *item = memory->item;
 	struct whole whole;
 	enum status status;
+	char *real;
 
 	memory_folders(path);
-	status = whole_open(&whole, path, error);
-	if (status)
-		return status;
-	fprintf(whole.stream, "%sround\t%lu\n", memory_head, memory->round);
-	for (size_t i = 0; i < memory->count; i++)
-		fprintf(whole.stream, "%s\t%lu\t%lu\t%lu\t%lu\n", item[i].name,
-				item[i].box, item[i].due, item[i].right,
-				item[i].missed);
-	fputs("end\n", whole.stream);
-	return whole_close(&whole, error);
+	real = realpath(path, NULL);    /* where a link leads */
+	status = whole_open(&whole, real ? real : path, error);
+	if (!status) {
+		/* write the memory into its file */
+		fprintf(whole.stream, "%sround\t%lu\n", memory_head,
+				memory_most(memory->round));
+		for (size_t i = 0; i < memory->count; i++)
+			fprintf(whole.stream, "%s\t%lu\t%lu\t%lu\t%lu\n", item[i].name,
+					item[i].box, memory_most(item[i].due),
+					memory_most(item[i].right), memory_most(item[i].missed));
+		fputs("end\n", whole.stream);
+		status = whole_close(&whole, error);
+	}
+	free(real);
+	return status;
 }
 
-/* Read one item's line, or the last. False if it is damaged. */
-static bool memory_line(struct memory *memory, const char *line,
-		bool *ended)
+/* Read the line of one item. False if it is damaged. */
+static bool memory_line(struct memory_item *item, FILE *file)
 {
-	struct memory_item read = { 0 };
-	char name[32], again[200];
+	char line[200], name[32], again[200];
 
-	*ended = strcmp(line, "end\n") == 0;
-	if (*ended)
-		return true;
-	if (sscanf(line, "%31[a-z]\t%9lu\t%9lu\t%9lu\t%9lu", name,
-			&read.box, &read.due, &read.right, &read.missed) != 5 ||
-			read.box >= MEMORY_BOXES)
+	if (!fgets(line, sizeof line, file) || sscanf(line,
+			"%31[a-z]\t%9lu\t%9lu\t%9lu\t%9lu", name, &item->box,
+			&item->due, &item->right, &item->missed) != 5)
 		return false;
-	snprintf(again, sizeof again, "%s\t%lu\t%lu\t%lu\t%lu\n", name,
-			read.box, read.due, read.right, read.missed);
-	for (size_t i = 0; i < memory->count; i++)
-		if (strcmp(memory->item[i].name, name) == 0) {
-			read.name = memory->item[i].name;
-			memory->item[i] = read;
-			return strcmp(line, again) == 0;
-		}
-	return false;
+	snprintf(again, sizeof again, "%s\t%lu\t%lu\t%lu\t%lu\n",
+			item->name, item->box, item->due, item->right,
+			item->missed);
+	return strcmp(line, again) == 0 && item->box < MEMORY_BOXES;
 }
 
-/* Read all behind the head. */
+/* Read all behind the head: the round, each item once, the end. */
 static bool memory_read(struct memory *memory, FILE *file)
 {
 	char line[200], again[200];
-	bool ended = false;
 
 	if (!fgets(line, sizeof line, file) ||
 			sscanf(line, "round\t%9lu", &memory->round) != 1)
@@ -133,10 +134,11 @@ static bool memory_read(struct memory *memory, FILE *file)
 	snprintf(again, sizeof again, "round\t%lu\n", memory->round);
 	if (strcmp(line, again) != 0)
 		return false;
-	while (!ended && fgets(line, sizeof line, file))
-		if (!memory_line(memory, line, &ended))
+	for (size_t i = 0; i < memory->count; i++)
+		if (!memory_line(&memory->item[i], file))
 			return false;
-	return ended && getc(file) == EOF && !ferror(file);
+	return fgets(line, sizeof line, file) && strcmp(line, "end\n") == 0
+			&& getc(file) == EOF && !ferror(file);
 }
 
 enum status memory_load(struct memory *memory, const char *path,
@@ -144,7 +146,8 @@ enum status memory_load(struct memory *memory, const char *path,
 {
 	struct memory read = *memory;
 	struct stat facts;
-	char head[64] = "";
+	char head[64] = "", end;
+	unsigned long version;
 	FILE *file;
 	bool good;
 
@@ -156,8 +159,9 @@ enum status memory_load(struct memory *memory, const char *path,
 	if (!file)
 		return REFUSE(error, MH_EFILE, "cannot read %.100s: %s", path,
 				strerror(errno));
-	if (fgets(head, sizeof head, file) && strcmp(head, memory_head) != 0
-			&& strncmp(head, memory_head, 27) == 0) {
+	if (fgets(head, sizeof head, file) && sscanf(head,
+			"multihead predict, version %lu%c", &version, &end) == 2 &&
+			version != 1 && end == '\n') {
 		fclose(file);
 		return REFUSE(error, MH_EFILE, "%.100s is of another version;"
 				" it is left alone", path);

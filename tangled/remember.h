@@ -42,8 +42,9 @@ enum status memory_path(char path[MEMORY_PATH], struct error *error);
 enum status memory_load(struct memory *memory, const char *path,
 		struct error *error);
 
-/* Write the file, whole or not at all; the folders above it are made.
- * Returns what whole_open and whole_close return. */
+/* Write the file, whole or not at all; the folders above it are made,
+ * and if it is a link, what it leads to is written. Returns what
+ * whole_open and whole_close return. */
 enum status memory_save(const struct memory *memory, const char *path,
 		struct error *error);
 

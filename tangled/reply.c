@@ -87,17 +87,39 @@ static bool reply_number(struct reply_number *number)
 	int decimals, below;
 	const char *end = reply_digits(number->text, &decimals);
 	const char *slash = end;
+	double unit = *end == '%' ? 0.01 : 1;
 
 	if (end == number->text)
 		return false;
-	number->value = strtod(number->text, NULL);
-	number->slack = decimals ? pow(10, -decimals) / 2 : 0;
+	number->value = strtod(number->text, NULL) * unit;
+	number->half = pow(10, -decimals) * unit / 2;
 	if (*slash != '/')
-		return *end == '\0';
+		return end[*end == '%'] == '\0';
 	end = reply_digits(slash + 1, &below);
 	number->value /= strtod(slash + 1, NULL);
-	number->slack = 0;
+	number->half = 0;
 	return end > slash + 1 && *end == '\0' && isfinite(number->value);
+}
+
+/* Put a hyphen in place of each printed minus. */
+static void reply_minus(char text[])
+{
+	static const char minus[] = "\xe2\x88\x92";
+
+	for (char *at = text; (at = strstr(at, minus)); at++) {
+		*at = '-';
+		memmove(at + 1, at + 3, strlen(at + 3) + 1);
+	}
+}
+
+void reply_join(char *line)
+{
+	for (char *at = line; (at = strchr(at, ',')); )
+		if (at > line && isdigit((unsigned char)at[-1]) &&
+				strspn(at + 1, "0123456789") == 3)
+			memmove(at, at + 1, strlen(at));
+		else
+			at++;
 }
 
 int reply_numbers(const char *line, struct reply_number numbers[],
@@ -114,6 +136,7 @@ int reply_numbers(const char *line, struct reply_number numbers[],
 
 		snprintf(number.text, sizeof number.text, "%.*s", (int)length,
 				line);
+		reply_minus(number.text);
 		if (!fits || !reply_number(&number)) {
 			numbers[0] = number;
 			return -1;
@@ -129,7 +152,14 @@ int reply_numbers(const char *line, struct reply_number numbers[],
 bool reply_means(const struct reply_number *number, double truth)
 {
 	double size = fmax(1, fabs(truth));
-	double slack = fmin(number->slack, 0.005 * size) + 1e-6 * size;
+	double exact = fmin(1e-6 * size, 0.4);
+	double slack = number->half < 0.5 ?     /* no whole number */
+			fmin(number->half, 0.005 * size) : 0;
 
-	return fabs(number->value - truth) <= slack;
+	return fabs(number->value - truth) <= slack + exact;
+}
+
+bool reply_rounds(const struct reply_number *number, double truth)
+{
+	return fabs(number->value - truth) <= number->half + 1e-6;
 }

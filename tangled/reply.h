@@ -31,7 +31,7 @@ void reply_wrap(FILE *out, int indent, const char *lead,
 struct reply_number {
 	char text[32];          /* as it was typed */
 	double value;
-	double slack;           /* half a unit of its last digit, or 0 */
+	double half;            /* a unit of its last digit, or 0 */
 };
 
 /* Read the numbers of a line; there is room for so many. Returns how
@@ -40,7 +40,13 @@ struct reply_number {
 int reply_numbers(const char *line, struct reply_number numbers[],
 		int room);
 
-/* Is this number, rounded as it may be, the true one? */
+/* Take the commas between thousands out of a line that shall hold one
+ * number. */
+void reply_join(char *line);
+
+/* Is this number, rounded as it may be, the true one? Would it be, if
+ * it might be rounded as much as one likes? */
 bool reply_means(const struct reply_number *number, double truth);
+bool reply_rounds(const struct reply_number *number, double truth);
 
 #endif

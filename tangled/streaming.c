@@ -128,10 +128,48 @@ static void run_block(struct team team, const void *job, size_t part)
 
 	p.a.data += (ptrdiff_t)row * p.a.row;
 	p.b.data += (ptrdiff_t)column * p.b.column;
-	p.out += row * p.step + column;
+	p.out += p.turned ? column * p.step + row :
+			row * p.step + column;
 	p.m = p.m - row < cut->rows ? p.m - row : cut->rows;
 	p.n = p.n - column < cut->columns ? p.n - column : cut->columns;
 	team.kernel->multiply(&p, team_room(team));
+}
+
+/* Few rows by a turned factor: the transpose of the product instead. */
+static void turn_product(struct product *p)
+{
+	const struct product q = *p;
+
+	p->m = q.n;
+	p->n = q.m;
+	p->a = (struct grid){ q.b.data, q.b.column, q.b.row };
+	p->b = (struct grid){ q.a.data, q.a.column, q.a.row };
+	p->turned = true;
+}
+
+/* How large should its blocks be? */
+static void cut_product(struct team team, struct blocks *cut)
+{
+	const struct product *p = &cut->whole;
+	const size_t threads = (size_t)team.threads;
+	size_t down = 1;
+
+	/* cut the product into blocks */
+	cut->columns = team.kernel->panel;
+	if (p->a.column != 1) {
+		down = (p->m + KERNEL_ROWS - 1) / KERNEL_ROWS;
+		down = (down + threads - 1) / threads * threads;
+		cut->columns = p->n;
+	} else if (p->m > team.kernel->few) {
+		cut->columns *= KERNEL_PANELS;
+		if (cut->columns > p->n)
+			cut->columns = p->n;
+		if (threads > 1)
+			down = threads * (1 + 3 * cut->columns / p->n);
+	} else if (p->n / cut->columns < 4 * threads)
+		down = threads;
+	cut->rows = (p->m + down - 1) / down;
+	cut->rows = (cut->rows + 5) / 6 * 6;
 }
 
 /* out = a b, or out + a b, over all threads: any strides of b, but out
@@ -140,25 +178,18 @@ static void run_block(struct team team, const void *job, size_t part)
 static void team_multiply(struct team team, struct tensor a,
 		struct tensor b, bool add, struct tensor out)
 {
-	const size_t m = out.shape[0], n = out.shape[1];
-	const size_t threads = (size_t)team.threads;
-	struct blocks cut = { .whole = { m, n, a.shape[1], grid_from(a),
-			grid_from(b), add, out.data, (size_t)out.stride[0] } };
-	size_t down = 1;
+	struct blocks cut = { .whole = { out.shape[0], out.shape[1],
+			a.shape[1], grid_from(a), grid_from(b), add, out.data,
+			(size_t)out.stride[0], false } };
+	size_t across, down;
 
-	/* cut the product into blocks */
-	cut.columns = team.kernel->panel;
-	if (a.stride[1] != 1) {
-		down = (m + KERNEL_ROWS - 1) / KERNEL_ROWS;
-		down = (down + threads - 1) / threads * threads;
-		cut.columns = n;
-	} else if (n / cut.columns < 4 * threads)
-		down = threads;
-	cut.rows = (m + down - 1) / down;
-	cut.rows = (cut.rows + 5) / 6 * 6;
-	down = (m + cut.rows - 1) / cut.rows;
-	team_run(team, down * ((n + cut.columns - 1) / cut.columns), &cut,
-			run_block);
+	if (out.shape[0] <= team.kernel->few && a.stride[1] == 1 &&
+			b.stride[0] == 1)
+		turn_product(&cut.whole);
+	cut_product(team, &cut);
+	across = (cut.whole.n + cut.columns - 1) / cut.columns;
+	down = (cut.whole.m + cut.rows - 1) / cut.rows;
+	team_run(team, across * down, &cut, run_block);
 }
 
 /* Borrow the room that a pass over x needs. */
@@ -173,7 +204,8 @@ static enum status team_gather(struct team *team,
 	const size_t d = layer->head_width, C = layer->width;
 	const size_t width = (d + KERNEL_ALIGN - 1) / KERNEL_ALIGN *
 			KERNEL_ALIGN;
-	const size_t product = KERNEL_DEPTH * (kernel->panel + KERNEL_ROWS);
+	const size_t product = KERNEL_DEPTH * (KERNEL_PANELS *
+			kernel->panel + KERNEL_ROWS);
 	size_t rows = x.shape[1] + KERNEL_TILES;
 	size_t row = 4 * width + KERNEL_ALIGN;
 	double tokens = (double)x.shape[0] * (double)x.shape[1];

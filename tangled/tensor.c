@@ -302,7 +302,7 @@ bool tensor_is_contiguous(struct tensor t)
 
 bool tensor_overlaps_itself(struct tensor t)
 {
-	for (int a = 0; a < t.rank; a++) {
+	for (int a = 0; a < t.rank && !tensor_is_empty(t); a++) {
 		const size_t step = step_of(&t, a);
 		size_t reach = 0;
 

@@ -90,8 +90,9 @@ bool tensor_is_empty(struct tensor t);
  * fastest. After the last it begins again, and returns false. */
 bool tensor_next(const struct tensor *t, size_t index[]);
 
-/* Might two positions of t be one element? No, if each stride reaches
- * beyond all that the smaller ones reach together. */
+/* Might two positions of t be one element? No, if there are no
+ * elements, or if each stride reaches beyond all that the smaller ones
+ * reach together. */
 bool tensor_overlaps_itself(struct tensor t);
 
 /* Might an element of one be an element of the other? No, if they lie

@@ -39,8 +39,10 @@ enum { LANES = VECTOR_BYTES / sizeof(real) };
 #define INLINE static inline __attribute__((always_inline))
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
+#define UNROLL_SOME _Pragma("clang loop unroll_count(4)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
+#define UNROLL_SOME _Pragma("GCC unroll 4")
 #endif
 
 #define ALIGNED __attribute__((aligned(VECTOR_BYTES)))

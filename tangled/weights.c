@@ -39,7 +39,7 @@ static struct shown show(const char *text, size_t most)
 	struct shown shown;
 	size_t n = 0;
 
-	for (; text[n] && n < most; n++)
+	for (; n < most && text[n]; n++)
 		shown.text[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] :
 				'?';
 	strcpy(shown.text + n, text[n] ? "..." : "");

@@ -73,17 +73,18 @@ static const char *settle(const struct whole *whole)
 enum status whole_close(struct whole *whole, struct error *error)
 {
 	const char *path = whole->path, *cause = settle(whole);
+	enum status status = MH_OK;
 
 	if (!cause && rename(whole->beside, path) != 0)
 		cause = strerror(errno);
 	if (cause) {
-		REFUSE(error, MH_EFILE, "cannot write %.100s: %s", path,
-				cause);
+		status = REFUSE(error, MH_EFILE, "cannot write %.100s: %s",
+				path, cause);
 		remove(whole->beside);
 	}
 	free(whole->beside);
 	*whole = (struct whole){ 0 };
-	return cause ? MH_EFILE : MH_OK;
+	return status;
 }
 
 void whole_abandon(struct whole *whole)

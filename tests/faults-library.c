@@ -1,6 +1,7 @@
 /* faults-library.c: every public function of the library that can lack memory,
  * alone. Each of its allocations is failed in turn, once alone and once with
- * all after it. It must say MH_EMEMORY, give back what it had, leave alone what
+ * all after it; and its workspace is given each limit that is too low. What
+ * reads or writes a file has each call about it failed, too. It must say MH_EMEMORY, give back what it had, leave alone what
  * it was to change, and succeed when it is asked again.
  *
  * Linked with faults.c, which fails the allocations. Prints a line a case, for
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "faults.h"
 #include "fixture.h"
@@ -28,8 +30,8 @@ static const size_t wide[] = { B, T, C };
 
 /* What the cases work on, whole and made before. */
 static struct layer *layer;
-static struct weights *file;
-static struct tensor x, dy, dx;
+static struct weights *file, *copies;           /* copies: that of shared */
+static struct tensor x, dy, dx, views[2];       /* views: x, dy with gaps */
 static struct forward seen;
 static struct workspace kept;
 static char path[64];
@@ -103,6 +105,13 @@ CASE(layer_backward_online, layer_backward_online(layer, x, true, &flown, dy,
 		dx, room, error))
 CASE(layer_backward_streaming, layer_backward_streaming(layer, x, true, &flown,
 		dy, dx, room, error))
+/* Heads that are not the layer's own want room for a sum; views want copies. */
+CASE(backward_streaming_shared, layer_backward_streaming(shared, x, true,
+		&flown, dy, dx, room, error))
+CASE(backward_streaming_views, layer_backward_streaming(shared, views[0], true,
+		&flown, views[1], dx, room, error))
+CASE(backward_packed_views, layer_backward_packed(shared, views[0], true, &seen,
+		views[1], dx, room, error))
 
 static enum status try_forward_take(struct workspace *room, struct error *error)
 {
@@ -259,12 +268,15 @@ static enum status try_registry_save(struct workspace *room,
 	enum status status = registry_save(&layer->registry, path, error);
 
 	(void)room;
-	if (stat(path, &facts) != 0 || facts.st_size != length)
+	/* (The fault may be that of this stat.) */
+	if (access(path, F_OK) != 0 ||
+			(stat(path, &facts) == 0 && facts.st_size != length))
 		status = error_set(error, MH_ESHAPE, __func__, "half a file");
 	return status;
 }
 
-/* A layer that cannot be loaded keeps its numbers. */
+/* A layer that cannot be loaded keeps its numbers, unless it was the reading of
+ * them that failed. */
 static enum status try_registry_load(struct workspace *room,
 		struct error *error)
 {
@@ -274,11 +286,13 @@ static enum status try_registry_load(struct workspace *room,
 	(void)room;
 	layer->memory[3] = 7;
 	status = registry_load(&layer->registry, file, "", error);
-	if (layer->memory[3] != (status ? 7 : old))
+	if (status != MH_EFILE && layer->memory[3] != (status ? 7 : old))
 		status = error_set(error, MH_ESHAPE, __func__, "half a layer");
 	layer->memory[3] = old;
 	return status;
 }
+
+CASE(load_copies, registry_load(&shared->registry, copies, "", error))
 
 static enum status try_whole_open(struct workspace *room, struct error *error)
 {
@@ -308,6 +322,8 @@ static const struct { const char *name; attempt *attempt; } cases[] = {
 	NAMED(layer_forward_streaming),
 	NAMED(layer_backward_loop), NAMED(layer_backward_packed),
 	NAMED(layer_backward_online), NAMED(layer_backward_streaming),
+	NAMED(backward_streaming_shared), NAMED(backward_streaming_views),
+	NAMED(backward_packed_views), NAMED(load_copies),
 	NAMED(layer_stack), NAMED(layer_stack_biases), NAMED(layer_rows),
 	NAMED(layer_project), NAMED(fixture_run_heads),
 	NAMED(fixture_run_layer), NAMED(fixture_layer), NAMED(perturb),
@@ -344,16 +360,27 @@ static enum status prepare(const char *folder, struct error *error)
 		status = forward_take(layer, x, &out, &kept, error);
 	if (!status)
 		status = streamed_take(layer, x, &flown, &kept, error);
+	for (size_t i = 0; i < 2 && !status; i++)
+		status = workspace_take(&kept, 3, (size_t[]){ B, T, 2 * C },
+				&views[i], error);
 	if (status)
 		return status;
 	layer_randomize(layer, 2);
 	layer_randomize(shared, 3);
 	tensor_randomize(x, &random, 1);
 	tensor_randomize(dy, &random, 1);
+	for (size_t i = 0; i < 2; i++) {
+		views[i] = tensor_narrow(views[i], 2, 0, C);
+		tensor_randomize(views[i], &random, 1);
+	}
 	status = layer_forward_loop(layer, x, true, &seen, &kept, error);
 	if (!status)
 		status = layer_forward_online(layer, x, true, &flown, &kept, error);
 	if (!status)
+		status = registry_save(&shared->registry, path, error);
+	if (!status)
+		status = weights_open(path, &copies, error);
+	if (!status)                    /* beside the old file, not into it */
 		status = registry_save(&layer->registry, path, error);
 	if (!status)
 		status = weights_open(path, &file, error);
@@ -395,6 +422,61 @@ static bool fail_one(const char *name, attempt *attempt, long at, int how)
 	return failed;
 }
 
+/* Let the workspace end after so many lines of 64 bytes, until it is enough: each
+ * tensor that a function borrows is refused once, and not only the first of a
+ * block. */
+static void limit_all(const char *name, attempt *attempt)
+{
+	enum status status = MH_EMEMORY;
+
+	for (size_t most = 64; status && wrong < 5; most += 64) {
+		struct error error = { 0 };
+		struct workspace room = { .limit = most };
+		size_t before = faults_live();
+
+		status = attempt(&room, &error);
+		if (status && status != MH_EMEMORY)
+			complain(name, (long)most, FAULT_ON, error.message);
+		workspace_free(&room);
+		if (faults_live() != before)
+			complain(name, (long)most, FAULT_ON, "it keeps memory");
+	}
+}
+
+/* Calls about files, which fail once, are cut short, or are interrupted. */
+static void fail_files(const char *name, attempt *attempt)
+{
+	static const struct { enum fault_kind kind; enum fault_how how; } ways[] = {
+		{ FAULT_PLACE, FAULT_ONCE }, { FAULT_READ, FAULT_ONCE },
+		{ FAULT_READ, FAULT_SHORT }, { FAULT_READ, FAULT_AGAIN },
+		{ FAULT_WRITE, FAULT_ONCE }, { FAULT_WRITE, FAULT_ON },
+	};
+
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+		const char *call = name;
+
+		for (long at = 1; call && wrong < 5; at++) {
+			struct error error = { 0 };
+			size_t before = faults_live();
+			enum status status;
+
+			faults_arm(ways[i].kind, at, ways[i].how);
+			status = attempt(NULL, &error);
+			call = faults_disarm();
+			/* What is only closed was read already; and a case may ask for
+			 * the size of a file itself. */
+			if (call && status == MH_OK && ways[i].how != FAULT_SHORT &&
+					ways[i].how != FAULT_AGAIN && !strstr(call, "close") &&
+					strcmp(call, "stat") != 0)
+				complain(name, at, (int)ways[i].how, call);
+			if (status && (!call || status != MH_EFILE))
+				complain(name, at, (int)ways[i].how, error.message);
+			if (faults_live() != before)
+				complain(name, at, (int)ways[i].how, "it keeps memory");
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct error error;
@@ -412,6 +494,10 @@ int main(int argc, char **argv)
 				fail_one(cases[i].name, cases[i].attempt, at, FAULT_ON) &&
 				wrong < 5)
 			at++;
+		limit_all(cases[i].name, cases[i].attempt);
+		if (strstr("weights_open registry_save registry_load load_copies",
+				cases[i].name))
+			fail_files(cases[i].name, cases[i].attempt);
 		printf("%s %s %ld\n", wrong ? "WRONG" : "right", cases[i].name,
 				at - 1);
 	}

@@ -17,7 +17,8 @@ NOT_SOURCES = {".git", "build", "book.pdf", BUILD, PDF}
 FOREIGN = re.compile("MAKE.*|MFLAGS|BUILD|PDF|TANGLED|CHAPTERS?|CLAIMS|SNAPSHOT"
                      "|TIMINGS|PREFIX|DESTDIR|CONTRACT"
                      "|NOWEB|CC|CFLAGS|LDFLAGS|LDLIBS|V|CK_.*"
-                     "|EDIT|FILE|ONLY|KEEP|JOBS|VARIANT_.*")
+                     "|EDIT|FILE|ONLY|KEEP|JOBS|VARIANT_.*"
+                     "|SECONDS|TARGET|REPLACE|MERGE|PROCESSES")
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if not FOREIGN.fullmatch(name)}
 

@@ -85,19 +85,19 @@ double oracle_units(const struct problem *p)
 {
 	double C = (double)p->C + (p->in_bias != NULL);
 	double d = (double)p->d, T = (double)p->T;
-	double size = 1, delta;
+	double size = 1, eta;
 
 	for (size_t x = 0; x < p->B * p->T; x++)
 		for (size_t w = 0; w < 3 * p->H * p->d; w++) {
 			double sum = fabs((double)number(p, p->in_bias, w));
 
-			for (size_t e = 0; e < p->C; e++)
-				sum += fabs((double)p->x[x * p->C + e] *
-						(double)p->in_proj[w * p->C + e]);
+			for (size_t k = 0; k < p->C; k++)
+				sum += fabs((double)p->x[x * p->C + k] *
+						(double)p->in_proj[w * p->C + k]);
 			size = fmax(size, sum);
 		}
-	delta = sqrt(d) * size * size * (2 * C + d + 3);
-	return size * (2 * delta + 2 * T + 3 + C);
+	eta = sqrt(d) * size * size * (2 * C + d + 3);
+	return size * (2 * eta + 2 * T + 3 + C);
 }
 
 

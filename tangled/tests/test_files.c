@@ -134,6 +134,11 @@ static const struct { const char *header; size_t data;
 	{ "{\"a\":{}}", 0, ": a lacks dtype, shape or two data_offsets" },
 	{ "{\"a\":{\"dtype\":8,\"shape\":[],\"data_offsets\":[0,1]}}", 1,
 		": a lacks dtype, shape or two data_offsets" },
+	{ "{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,3]}}", 3,
+		": a lacks dtype, shape or two data_offsets" },
+	{ "{\"a\":{\"dtype\":\"U8\",\"shape\":3,"
+		"\"data_offsets\":[0,3]}}", 3,
+		": a lacks dtype, shape or two data_offsets" },
 	{ "{\"__metadata__\":{\"format\":1}}", 0,
 		": __metadata__ is not a map from texts to texts" },
 	{ "{\"__metadata__\":[]}", 0,

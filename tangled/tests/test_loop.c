@@ -292,6 +292,10 @@ START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
 			tensor_narrow(s.result.concat, 2, 0, 11),
 			s.result.output, &error), MH_ESHAPE,
 			"concat has shape (2, 5, 11), wanted (B, T, 12)");
+	ck_refused(layer_contribution(s.layer, 1,
+			tensor_slice(s.result.concat, 0, 1), s.result.output,
+			&error), MH_ESHAPE,
+			"concat has shape (5, 12), wanted (B, T, 12)");
 	ck_refused(layer_contribution(s.layer, 1, s.result.concat,
 			tensor_narrow(s.result.output, 1, 0, 4), &error),
 			MH_ESHAPE,

@@ -195,6 +195,7 @@ START_TEST(a_limit_is_respected_and_leaves_the_workspace_usable)
 	ck_assert_ptr_nonnull(strstr(said.message,
 			"too large to address"));
 	workspace_free(&workspace);
+	workspace_free(NULL);
 	ck_assert_uint_eq(workspace.limit, 256);
 }
 END_TEST
@@ -400,6 +401,11 @@ START_TEST(a_head_that_does_not_fit_is_refused_before_it_writes)
 	ck_refused(attention_head(head, x, true, w, out, &workspace,
 			&error), MH_ESHAPE,
 			"the value weight has shape (2, 7), wanted (3, 7)");
+	head = random_head(true, &x);
+	head.query = tensor_slice(head.query, 0, 0);
+	ck_refused(attention_head(head, x, true, w, out, &workspace,
+			&error), MH_ESHAPE, "a head takes matrices; x has shape"
+			" (5, 7), its query weight (7)");
 	head = random_head(true, &x);
 	ck_refused(attention_head(head, x, true, w,
 			tensor_narrow(out, 0, 0, T - 1), &workspace, &error),

@@ -39,6 +39,17 @@ START_TEST(blas_refuses_what_it_cannot_read)
 	ck_refused(blas_product(tensor_slice(square, 0, 0), square, square,
 			&error), MH_ESHAPE,
 			"(4) times (4, 4) does not give (4, 4)");
+	ck_refused(blas_product(square, tensor_slice(square, 1, 0), square,
+			&error), MH_ESHAPE,
+			"(4, 4) times (4) does not give (4, 4)");
+	ck_refused(blas_product(square, square, tensor_slice(square, 0, 1),
+			&error), MH_ESHAPE,
+			"(4, 4) times (4, 4) does not give (4)");
+	ck_refused(blas_product(square, b, tensor_narrow(b, 0, 0, 3),
+			&error), MH_ESHAPE,
+			"(4, 4) times (4, 6) does not give (3, 6)");
+	ck_refused(blas_product(square, b, square, &error), MH_ESHAPE,
+			"(4, 4) times (4, 6) does not give (4, 4)");
 	b.stride[0] = 12, b.stride[1] = 2, b.shape[0] = 2, b.shape[1] = 3;
 	ck_refused(blas_product(b, tensor_swap(b, 0, 1),
 			tensor_view(memory, 2, (size_t[]){ 2, 2 }), &error),
@@ -107,6 +118,8 @@ START_TEST(a_split_undoes_a_merge_and_moves_nothing)
 				ck_assert(&AT(split, i, j, k) == &AT(t, i, j, k));
 	ck_refused(tensor_split(merged, 1, 5, &split, &error), MH_ESHAPE,
 			"axis 1 of (2, 12) does not divide into 5 parts");
+	ck_refused(tensor_split(merged, 1, 0, &split, &error), MH_ESHAPE,
+			"axis 1 of (2, 12) does not divide into 0 parts");
 	ck_ok(tensor_split(t, 2, 2, &split, NULL));
 	ck_refused(tensor_split(split, 0, 1, &split, &error), MH_ESHAPE,
 			"(2, 3, 2, 2) has no axis to spare");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "predict.h"
 #include "suites.h"
@@ -15,11 +16,14 @@ START_TEST(numbers_are_read_as_people_write_them)
 	good[] = {
 		{ "26/7", 1, 26 / 7. }, { "[3.71, 2.29]", 2, 2.29 },
 		{ " -1/3;+.5\t7. ", 3, 7 }, { "1 2 3 4 5", 5, 0 },
-		{ "", 0, 0 }, { "(262144)", 1, 262144 }, { "-3/-4", 1, 0.75 }
+		{ "", 0, 0 }, { "(262144)", 1, 262144 }, { "-3/-4", 1, 0.75 },
+		{ "\xe2\x88\x92" "9", 1, -9 }, { "1 38.5%", 2, 0.385 },
+		{ "262,144", 2, 144 }
 	};
 	static const char *const bad[] = {
 		"seven", "1/0", "1/", "/7", "0x10", "1e5", "nan", "inf", "-",
-		".", "1.2.3", "1/2/3", "2 and 3", "--1", "0/0",
+		".", "1.2.3", "1/2/3", "2 and 3", "--1", "0/0", "%", "1%2",
+		"1/2%",
 		"1234567890123456789012345678901234567890"
 	};
 	struct reply_number numbers[4];
@@ -48,6 +52,8 @@ START_TEST(a_rounded_number_is_right_and_a_vague_one_is_not)
 		{ "3.7142", 26 / 7., false }, { "0.14", 1 / 7., true },
 		{ "0.1", 1 / 7., false }, { "2", 2, true }, { "2.0", 2, true },
 		{ "262144", 262144, true }, { "262145", 262144, false },
+		{ "2359295", 2359296, false }, { "2359296", 2359296, true },
+		{ "38%", 5 / 13., true }, { "39%", 5 / 13., false },
 		{ "-0.33", -1 / 3., true }, { "0.33", -1 / 3., false }
 	};
 	struct reply_number number;
@@ -57,6 +63,30 @@ START_TEST(a_rounded_number_is_right_and_a_vague_one_is_not)
 		ck_assert_msg(reply_means(&number, cases[i].truth) ==
 				cases[i].means, "%s", cases[i].typed);
 	}
+}
+END_TEST
+
+START_TEST(a_vague_number_may_be_right_and_another_not)
+{
+	static const struct { const char *typed; double truth; bool may; }
+	cases[] = {
+		{ "4", 26 / 7., true }, { "3", 26 / 7., false },
+		{ "0.4", 5 / 13., true }, { "0.3", 5 / 13., false },
+		{ "4.0", 26 / 7., false }, { "15/4", 26 / 7., false },
+		{ "0.14", 1 / 7., true }, { "5", 4, false }
+	};
+	struct reply_number number;
+	char line[] = "1,234,567", other[] = "1,2345 ,678 12,34";
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		ck_assert_int_eq(reply_numbers(cases[i].typed, &number, 1), 1);
+		ck_assert_msg(reply_rounds(&number, cases[i].truth) ==
+				cases[i].may, "%s", cases[i].typed);
+	}
+	reply_join(line);
+	ck_assert_str_eq(line, "1234567");
+	reply_join(other);
+	ck_assert_str_eq(other, "1,2345 ,678 12,34");
 }
 END_TEST
 
@@ -89,7 +119,7 @@ static void type(const struct prediction *p, const double numbers[],
 
 	for (size_t i = 0; i < p->count; i++)
 		snprintf(line + strlen(line), sizeof line - strlen(line),
-				"%.9f ", numbers[i]);
+				"%.9f ", isnan(numbers[i]) ? p->truth[i] : numbers[i]);
 	ck_assert_int_eq(reply_numbers(line, typed, PREDICT_NUMBERS),
 			(int)p->count);
 }
@@ -98,7 +128,7 @@ START_TEST(every_mistake_is_recognised_and_no_truth_is_one)
 {
 	const struct topic *topic = predict_topic((size_t)_i);
 	struct reply_number typed[PREDICT_NUMBERS];
-	enum slip_kind found[PREDICT_SLIPS];
+	const struct slip *found[PREDICT_SLIPS];
 	struct prediction p;
 
 	for (uint64_t seed = 1; seed < 200; seed++) {
@@ -114,7 +144,7 @@ START_TEST(every_mistake_is_recognised_and_no_truth_is_one)
 			type(&p, p.slips[s].numbers, typed);
 			ck_assert(!predict_right(&p, typed));
 			for (size_t n = predict_explain(&p, typed, found); n--;)
-				named |= found[n] == p.slips[s].kind;
+				named |= found[n]->kind == p.slips[s].kind;
 			ck_assert_msg(named, "%s: slip %d", topic->name,
 					(int)p.slips[s].kind);
 		}
@@ -122,20 +152,65 @@ START_TEST(every_mistake_is_recognised_and_no_truth_is_one)
 }
 END_TEST
 
+START_TEST(a_number_that_contradicts_a_mistake_acquits_it)
+{
+	const struct topic *topic = predict_topic((size_t)_i);
+	struct reply_number typed[PREDICT_NUMBERS];
+	const struct slip *found[PREDICT_SLIPS];
+	struct prediction p;
+
+	for (uint64_t seed = 1; seed < 100; seed++) {
+		struct random random = { seed };
+
+		ck_ok(predict_draw(topic, &random, &p, NULL));
+		for (size_t s = 0; s < p.slip_count * p.count; s++) {
+			size_t i = s % p.count;
+
+			type(&p, p.slips[s / p.count].numbers, typed);
+			typed[i].value += 1.25;
+			for (size_t n = predict_explain(&p, typed, found); n--;)
+				ck_assert(isnan(found[n]->numbers[i]) ||
+						reply_means(&typed[i],
+						found[n]->numbers[i]));
+		}
+	}
+}
+END_TEST
+
+START_TEST(each_kind_of_slip_is_drawn_and_none_is_lost)
+{
+	bool drawn[SLIP_KINDS] = { false };
+	const struct topic *topic;
+	struct prediction p;
+
+	for (size_t i = 0; (topic = predict_topic(i)); i++)
+		for (uint64_t seed = 1; seed < 100; seed++) {
+			struct random random = { seed };
+
+			ck_ok(predict_draw(topic, &random, &p, NULL));
+			ck_assert_uint_lt(p.slip_count, PREDICT_SLIPS - 1);
+			for (size_t s = 0; s < p.slip_count; s++)
+				drawn[p.slips[s].kind] = true;
+		}
+	for (int kind = 0; kind < SLIP_KINDS; kind++)
+		ck_assert_msg(drawn[kind], "kind %d", kind);
+}
+END_TEST
+
 START_TEST(two_mistakes_are_both_named_and_nonsense_is_not)
 {
 	struct prediction p = { .count = 2, .truth = { 64, 100 },
 			.slip_count = 2, .slips = {
-			{ SLIP_NO_OUT, { 48, 100 } },
-			{ SLIP_ONE_HEAD, { 64, 50 } } } };
+			{ SLIP_NO_OUT, { 48, NAN } },
+			{ SLIP_ONE_HEAD, { NAN, 50 } } } };
 	struct reply_number typed[PREDICT_NUMBERS];
-	enum slip_kind found[PREDICT_SLIPS];
+	const struct slip *found[PREDICT_SLIPS];
 
 	type(&p, (double[]){ 48, 50 }, typed);
 	ck_assert_uint_eq(predict_explain(&p, typed, found), 2);
-	type(&p, (double[]){ 64, 50 }, typed);
+	type(&p, (double[]){ 7, 50 }, typed);
 	ck_assert_uint_eq(predict_explain(&p, typed, found), 1);
-	ck_assert_int_eq(found[0], SLIP_ONE_HEAD);
+	ck_assert_int_eq(found[0]->kind, SLIP_ONE_HEAD);
 	type(&p, (double[]){ 7, 8 }, typed);
 	ck_assert_uint_eq(predict_explain(&p, typed, found), 0);
 }
@@ -185,18 +260,26 @@ static void write_text(const char *path, const char *text)
 }
 
 #define HEAD "multihead predict, version 1\n"
+#define A "a\t1\t2\t3\t4\n"
+#define B "b\t1\t2\t3\t4\n"
+#define C "c\t1\t2\t3\t4\n"
 
 START_TEST(a_memory_reads_back_and_a_damaged_one_is_known)
 {
 	static const char *const damaged[] = {
-		"", HEAD, HEAD "round\t3\n", HEAD "round\t3\na\t1\t2\t3\t4\n",
-		HEAD "round\t-3\nend\n", HEAD "round\t03\nend\n",
-		HEAD "round\t3\na\t6\t2\t3\t4\nend\n",
-		HEAD "round\t3\nz\t1\t2\t3\t4\nend\n",
-		HEAD "round\t3\na\t1\t2\t3\nend\n",
-		HEAD "round\t3\na\t1\t2\t3\t4 \nend\n",
-		HEAD "round\t3\nend\nmore\n", HEAD "round\t3\nend",
-		"multihead", "something else\n"
+		"", HEAD, HEAD "round\t3\n", HEAD "round\t3\n" A B C,
+		HEAD "round\t-3\n" A B C "end\n",
+		HEAD "round\t03\n" A B C "end\n",
+		HEAD "round\t3\n" A B "c\t6\t2\t3\t4\nend\n",
+		HEAD "round\t3\n" A B "z\t1\t2\t3\t4\nend\n",
+		HEAD "round\t3\n" A B "c\t1\t2\t3\nend\n",
+		HEAD "round\t3\n" A B "c\t1\t2\t3\t4 \nend\n",
+		HEAD "round\t3\n" A B C "end\nmore\n",
+		HEAD "round\t3\n" A B C "end",
+		HEAD "round\t3\n" A B "end\n",
+		HEAD "round\t3\n" A B B C "end\n",
+		"multihead predict, version 1\r\nround\t3\r\n",
+		"multihead predict, version 2x\n", "multihead", "something\n"
 	};
 	char folder[] = "/tmp/memory-XXXXXX", path[64], aside[MEMORY_PATH];
 	struct memory m = three_items(), back = three_items();
@@ -212,6 +295,18 @@ START_TEST(a_memory_reads_back_and_a_damaged_one_is_known)
 	ck_assert_uint_eq(back.round, 17);
 	ck_assert_uint_eq(back.item[1].due, 21);
 	ck_assert_uint_eq(back.item[1].missed, 3);
+	/* remember the last round of all, through a link */
+	snprintf(aside, sizeof aside, "%s/link", folder);
+	ck_assert_int_eq(symlink(path, aside), 0);
+	m.round = 999999999;
+	memory_note(&m, 1, true);
+	ck_ok(memory_save(&m, aside, NULL));
+	ck_ok(memory_load(&back, path, NULL));
+	ck_assert_uint_eq(back.round, 999999999);
+	ck_assert_uint_eq(back.item[1].right, 6);
+	ck_assert_int_eq(readlink(aside, aside, sizeof aside) > 0, true);
+	write_text(path, HEAD "round\t17\n" A B C "end\n");
+	ck_ok(memory_load(&back, path, NULL));
 	for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
 		write_text(path, damaged[i]);
 		ck_assert_msg(memory_load(&back, path, NULL) == MH_EFORMAT,
@@ -264,7 +359,8 @@ START_TEST(a_session_asks_until_it_has_numbers_and_counts)
 	ck_assert_ptr_nonnull(strstr(predict_said, "'what?' is no number"));
 	ck_assert_ptr_nonnull(strstr(predict_said,
 			"1 number is wanted, and there are 2."));
-	ck_assert_ptr_nonnull(strstr(predict_said, "We know no mistake"));
+	ck_assert_ptr_nonnull(strstr(predict_said,
+			"We know no mistake that gives 7. Read"));
 	free(predict_said);
 	predict = predict_session("", NULL, 3);
 	ck_assert(predict.ended);
@@ -272,6 +368,45 @@ START_TEST(a_session_asks_until_it_has_numbers_and_counts)
 	ck_assert_ptr_nonnull(strstr(predict_said, "0 of 0 right."));
 	free(predict_said);
 	ck_assert(!predict_begin(&predict, "nothing"));
+}
+END_TEST
+
+START_TEST(what_does_not_answer_is_asked_again)
+{
+	static const struct { const char *topic, *typed, *said; }
+	cases[] = {
+		{ "prefix", "2 2 2 2 2 2\n", "1 or 0" },
+		{ "weights", "0 1 0\n", "rounded too much" },
+		{ "counts", "7 8\n", "no mistake that gives these numbers" },
+		{ "counts", "7 8\n", "        ^         ^\n" },
+	};
+	struct predict predict;
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		predict = predict_session(cases[i].typed, cases[i].topic, 1);
+		ck_assert_msg(strstr(predict_said, cases[i].said) != NULL,
+				"%s", predict_said);
+		free(predict_said);
+	}
+}
+END_TEST
+
+START_TEST(one_number_may_be_explained_and_another_not)
+{
+	struct prediction p = { .count = 2, .truth = { 64, 100 },
+			.slip_count = 1, .slips = {
+			{ SLIP_NO_OUT, { 48, NAN } } } };
+	struct reply_number typed[PREDICT_NUMBERS];
+	char *said;
+	size_t size;
+	FILE *out = open_memstream(&said, &size);
+
+	ck_assert_int_eq(reply_numbers("48 5", typed, 2), 2);
+	predict_diagnose(out, predict_topic(6), &p, typed);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(said, "48 comes of storage"));
+	ck_assert_ptr_nonnull(strstr(said, "no mistake that gives 5."));
+	free(said);
 }
 END_TEST
 
@@ -286,11 +421,17 @@ void predict_suite(Suite *suite)
 	tcase_add_test(predict, numbers_are_read_as_people_write_them);
 	tcase_add_test(predict,
 			a_rounded_number_is_right_and_a_vague_one_is_not);
+	tcase_add_test(predict,
+			a_vague_number_may_be_right_and_another_not);
 	tcase_add_loop_test(predict,
 			questions_have_their_numbers_and_their_slips, 0, topics);
 	tcase_add_loop_test(predict,
 			every_mistake_is_recognised_and_no_truth_is_one, 0,
 			topics);
+	tcase_add_loop_test(predict,
+			a_number_that_contradicts_a_mistake_acquits_it, 0, topics);
+	tcase_add_test(predict,
+			each_kind_of_slip_is_drawn_and_none_is_lost);
 	tcase_add_test(predict,
 			two_mistakes_are_both_named_and_nonsense_is_not);
 	tcase_add_test(predict,
@@ -299,4 +440,8 @@ void predict_suite(Suite *suite)
 			a_memory_reads_back_and_a_damaged_one_is_known);
 	tcase_add_test(predict,
 			a_session_asks_until_it_has_numbers_and_counts);
+	tcase_add_test(predict,
+			what_does_not_answer_is_asked_again);
+	tcase_add_test(predict,
+			one_number_may_be_explained_and_another_not);
 }

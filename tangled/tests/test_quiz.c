@@ -77,15 +77,21 @@ static struct quiz quiz_session(const char *typed, const char *name)
 
 START_TEST(the_reader_marks_and_the_program_counts)
 {
-	struct quiz quiz = quiz_session("all of them\n\ny\nyes\n\nn\ny\n",
-			"full-width");
+	struct quiz quiz = quiz_session("all of them\n\ny\nmaybe\n\n"
+			"y and n\n No\nYES \n", "full-width");
 
+	ck_assert_ptr_nonnull(strstr(quiz_said, "Write y or n"));
+	ck_assert_ptr_nonnull(strstr(quiz_said, "To read again"));
 	ck_assert_uint_eq(quiz.found, 2);
 	ck_assert_uint_eq(quiz.items, 3);
 	ck_assert(!quiz.ended);
 	ck_assert_ptr_nonnull(strstr(quiz_said, "Nobody has read yours"));
 	ck_assert_ptr_nonnull(strstr(quiz_said,
 			"By your own marks, 2 of 3"));
+	free(quiz_said);
+	quiz = quiz_session("all\n\ny\nY\nyes\n", "full-width");
+	ck_assert_uint_eq(quiz.found, 3);
+	ck_assert_ptr_null(strstr(quiz_said, "To read again"));
 	free(quiz_said);
 }
 END_TEST
@@ -113,8 +119,12 @@ START_TEST(the_end_of_the_input_ends_a_session)
 	ck_assert(quiz.ended);
 	ck_assert_uint_eq(quiz.asked, 1);
 	ck_assert_uint_eq(quiz.items, 0);
-	ck_assert_ptr_null(strstr(quiz_said, "Our answer"));
+	ck_assert_ptr_nonnull(strstr(quiz_said, "Our answer"));
 	ck_assert_ptr_nonnull(strstr(quiz_said, "The input has ended."));
+	ck_assert_ptr_null(strstr(quiz_said, "found in yours"));
+	free(quiz_said);
+	quiz_session("", "full-width");
+	ck_assert_ptr_null(strstr(quiz_said, "Our answer"));
 	free(quiz_said);
 	quiz = (struct quiz){ .in = stdin, .out = stdout };
 	ck_refused(quiz_run(&quiz, "nothing", &error), MH_EFORMAT,

@@ -61,7 +61,8 @@ static void test_second(void)
 /* Numbers for a product: a (m,k) and b (k,n), turned or not, and what
  * comes out, with a margin that must stay as it is. */
 struct products {
-	real a[13 * 801], b[801 * 150], out[13 * 153], want[13 * 153];
+	real a[13 * 801], b[801 * 150], out[55 * 266], want[55 * 266],
+			turned[55 * 266];
 };
 static struct products numbers;
 
@@ -69,7 +70,7 @@ START_TEST(a_product_is_that_of_the_loop_and_stays_in_its_place)
 {
 	static const size_t sizes[][3] = {      /* m, n, k */
 		{ 1, 1, 1 }, { 5, 3, 7 }, { 6, 16, 4 }, { 13, 65, 9 },
-		{ 7, 150, 33 }, { 12, 47, 801 },
+		{ 7, 150, 33 }, { 12, 47, 801 }, { 55, 263, 9 },
 	};
 	const size_t *n = sizes[_i / 8];
 	bool turn_a = _i & 1, turn_b = _i & 2, add = _i & 4;
@@ -78,7 +79,7 @@ START_TEST(a_product_is_that_of_the_loop_and_stays_in_its_place)
 	struct tensor b = noise(numbers.b, 2, turn_b ?
 			(size_t[]){ n[1], n[2] } : (size_t[]){ n[2], n[1] }, 2);
 	struct tensor out = noise(numbers.out, 2, (size_t[]){ n[0],
-			n[1] + 3 }, 3), want;
+			n[1] + 3 }, 3), want, turned = out;
 	struct workspace room = { 0 };
 	struct tensor own;
 
@@ -87,14 +88,25 @@ START_TEST(a_product_is_that_of_the_loop_and_stays_in_its_place)
 	if (turn_b)
 		b = tensor_swap(b, 0, 1);
 	want = tensor_contiguous(out, numbers.want);
+	turned.data = numbers.turned;
 	/* multiply by the kernel and by the loop, and compare */
 	struct product p = { n[0], n[1], n[2],
 			{ a.data, a.stride[0], a.stride[1] },
-			{ b.data, b.stride[0], b.stride[1] }, add, out.data, n[1] + 3 };
+			{ b.data, b.stride[0], b.stride[1] }, add, out.data, n[1] + 3,
+			false };
+	struct product q = { n[1], n[0], n[2],
+			{ b.data, b.stride[1], b.stride[0] },
+			{ a.data, a.stride[1], a.stride[0] }, add, turned.data,
+			n[1] + 3, true };
 
 	ck_ok(workspace_take(&room, 2, (size_t[]){ KERNEL_DEPTH,
-			KERNEL_ROWS + tested->panel }, &own, NULL));
+			KERNEL_ROWS + KERNEL_PANELS * tested->panel }, &own, NULL));
+	tensor_contiguous(out, turned.data);
 	tested->multiply(&p, own.data);
+	if (tested->few > 0) {
+		tested->multiply(&q, own.data);
+		ck_assert(tensor_distance(out, turned) == 0);
+	}
 	ck_ok((add ? tensor_add_product : tensor_product)(a, b,
 			tensor_narrow(want, 1, 0, n[1]), NULL));
 	for (size_t i = 0; i < n[0]; i++)
@@ -348,7 +360,7 @@ void streaming_suite(Suite *suite)
 		streamed_tests(c);
 		/* tests of one kernel */
 		tcase_add_loop_test(c,
-				a_product_is_that_of_the_loop_and_stays_in_its_place, 0, 48);
+				a_product_is_that_of_the_loop_and_stays_in_its_place, 0, 56);
 
 		tcase_add_test(c, a_weight_is_an_exponential_to_its_last_bits);
 

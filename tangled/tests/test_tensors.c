@@ -202,6 +202,9 @@ START_TEST(a_view_overlaps_itself_by_a_stride_that_is_too_small)
 	ck_assert(tensor_overlaps_itself(t));   /* two axes alike */
 	t.stride[1] = -24;
 	ck_assert(!tensor_overlaps_itself(t));
+	t.stride[_i] = 0;
+	t.shape[(_i + 1) % 3] = 0;      /* nothing to meet */
+	ck_assert(!tensor_overlaps_itself(t));
 }
 END_TEST
 
