@@ -74,7 +74,7 @@ endif
 Q   := $(if $(V),,@)
 say  = @printf '%-9s %s\n' "$(1)" "$(2)"
 
-.PHONY: all pdf html tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage fuzz certify lint clean help
+.PHONY: all pdf html spread tangle check golden lab keys figures timings parity bench variants try mutate exercises snapshots sanitize coverage fuzz certify lint clean help
 all: $(PDF) published
 	@echo "$(PDF) is up to date"
 
@@ -385,6 +385,13 @@ $(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp \
 	$(Q)tools/typeset $(BUILD)
 	$(Q)cp $(BUILD)/tex/book.pdf $@.new
 	@mv $@.new $@
+
+# Two facing pages for README.md: those on which the fixture is calculated.
+spread: $(PDF)      ## make tex/spread-left.png and tex/spread-right.png anew
+	$(Q)page=$$(sed -n 's/.*newlabel{sec:byhand}{{[^}]*}{\([0-9]*\)}.*/\1/p' $(BUILD)/tex/book.aux); \
+	left=$$((page - page % 2)); \
+	pdftoppm -r 80 -png -singlefile -f $$left $(PDF) tex/spread-left && \
+	pdftoppm -r 80 -png -singlefile -f $$((left + 1)) $(PDF) tex/spread-right
 
 # The same TeX as pages for a browser; numbers of sections come from the PDF's run.
 html: $(BUILD)/html.stamp  ## the book as pages for a browser, in build/html
