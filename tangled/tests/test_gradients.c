@@ -438,6 +438,8 @@ START_TEST(nothing_in_gives_nothing_back)
 	back_run(&back, _i & 2, true);
 	for (size_t i = 4 * 144; i < 8 * 144; i++)
 		ck_assert(back.s.layer->memory[i] == 0);
+	back.s.result.weights.data = NULL;
+	back_run(&back, _i & 2, true);
 	bench_free(&back.s);
 }
 END_TEST

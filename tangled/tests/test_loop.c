@@ -300,6 +300,12 @@ START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
 			tensor_narrow(s.result.output, 1, 0, 4), &error),
 			MH_ESHAPE,
 			"contribution has shape (2, 4, 12), wanted (2, 5, 12)");
+	struct tensor nowhere = s.result.concat;
+
+	nowhere.data = NULL;
+	ck_refused(layer_contribution(s.layer, 1, nowhere, s.result.output,
+			&error), MH_ESHAPE,
+			"concat has elements but no data");
 	ck_refused(layer_enter(s.layer, 3, s.layer->head[0], &error),
 			MH_ESHAPE, "slot 3 of a layer with 3 heads");
 	struct head narrow = *s.layer->head[0];
@@ -352,12 +358,18 @@ END_TEST
 START_TEST(a_workspace_that_may_not_grow_stops_the_layer_cleanly)
 {
 	struct bench s;
+	struct tensor weights;
 
 	bench_set(&s, 2, 5, 3, 4);
+	weights = s.result.weights;
 	s.workspace.limit = 64;
 	ck_assert_int_eq(layer_forward_loop(s.layer, s.input, true,
 			&s.result, &s.workspace, NULL), MH_EMEMORY);
 	ck_assert_uint_eq(s.workspace.asked, 0);
+	s.result.weights = (struct tensor){ 0 };   /* borrow them */
+	ck_assert_int_eq(layer_forward_loop(s.layer, s.input, true,
+			&s.result, &s.workspace, NULL), MH_EMEMORY);
+	s.result.weights = weights;
 	s.workspace.limit = 0;
 	bench_run(&s, true);
 	bench_free(&s);

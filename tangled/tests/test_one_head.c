@@ -419,6 +419,9 @@ START_TEST(a_head_that_does_not_fit_is_refused_before_it_writes)
 	ck_refused(attention_project(x, tensor_slice(head.key, 0, 0), out,
 			&error), MH_ESHAPE,
 			"a projection takes matrices, got the shape (7)");
+	ck_refused(attention_scores(x, tensor_slice(x, 0, 0), w, &error),
+			MH_ESHAPE,
+			"a projection takes matrices, got the shape (7)");
 	head.query = tensor_narrow(head.query, 0, 0, 0);
 	ck_refused(attention_scores(tensor_narrow(x, 1, 0, 0),
 			tensor_narrow(x, 1, 0, 0), w, &error), MH_ESHAPE,

@@ -64,6 +64,19 @@ START_TEST(blas_refuses_what_it_cannot_read)
 }
 END_TEST
 
+START_TEST(blas_leaves_a_product_without_numbers_alone)
+{
+	real memory[12] = { 0 };
+	struct tensor m = counted(memory, 2, (size_t[]){ 3, 4 });
+	struct tensor none = tensor_narrow(m, 0, 0, 0);
+
+	ck_ok(blas_product(none, tensor_swap(m, 0, 1),
+			tensor_view(NULL, 2, (size_t[]){ 0, 3 }), NULL));
+	ck_ok(blas_product(m, tensor_swap(none, 0, 1),
+			tensor_view(NULL, 2, (size_t[]){ 3, 0 }), NULL));
+}
+END_TEST
+
 START_TEST(blas_refuses_rows_that_overlap)
 {
 	static const ptrdiff_t strides[][2] = { { 2, 1 }, { 1, 1 },
@@ -79,6 +92,12 @@ START_TEST(blas_refuses_rows_that_overlap)
 	ck_refused(blas_product(a, b, out, &error), MH_ESHAPE, sentence);
 	ck_refused(blas_product(tensor_swap(b, 0, 1), tensor_swap(a, 0, 1),
 			out, &error), MH_ESHAPE, sentence);
+	ck_refused(blas_product(tensor_swap(a, 0, 1), tensor_swap(b, 0, 1),
+			tensor_view(memory, 2, (size_t[]){ 3, 3 }), &error),
+			MH_ESHAPE, sentence);
+	out.stride[0] = strides[_i][0] < 2 ? strides[_i][0] : 1;
+	ck_refused(blas_product(tensor_swap(b, 0, 1), b, out, &error),
+			MH_ESHAPE, sentence);
 }
 END_TEST
 
@@ -348,6 +367,27 @@ START_TEST(a_borrowed_head_that_gets_biases_later_is_noticed)
 }
 END_TEST
 
+START_TEST(a_borrowed_head_that_loses_its_biases_is_noticed)
+{
+	struct bench lender, s;
+
+	bench_set(&lender, 2, 5, 3, 4);
+	bench_set(&s, 2, 5, 3, 4);
+	bench_add_biases(&lender);
+	bench_add_biases(&s);
+	ck_ok(layer_enter(s.layer, 1, &lender.layer->own[2], NULL));
+	bench_run(&s, true);
+	lender.layer->own[2].query_bias.value.data = NULL;
+	lender.layer->own[2].key_bias.value.data = NULL;
+	lender.layer->own[2].value_bias.value.data = NULL;
+	ck_refused(layer_forward_loop(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"slot 1 holds a head without biases, unlike its layer");
+	bench_free(&s);
+	bench_free(&lender);
+}
+END_TEST
+
 START_TEST(a_head_in_two_slots_gets_biases_once)
 {
 	struct bench s;
@@ -530,6 +570,7 @@ void packed_suite(Suite *suite)
 			4);
 	tcase_add_test(blas, blas_refuses_what_it_cannot_read);
 	tcase_add_loop_test(blas, blas_refuses_rows_that_overlap, 0, 4);
+	tcase_add_test(blas, blas_leaves_a_product_without_numbers_alone);
 	tcase_add_loop_test(blas,
 			blas_takes_a_single_row_or_column_of_any_stride, 0, 3);
 	suite_add_tcase(suite, packed);
@@ -548,6 +589,8 @@ void packed_suite(Suite *suite)
 			biases_are_in_the_registry_and_follow_the_slots);
 	tcase_add_test(packed,
 			a_borrowed_head_that_gets_biases_later_is_noticed);
+	tcase_add_test(packed,
+			a_borrowed_head_that_loses_its_biases_is_noticed);
 	tcase_add_test(packed, a_head_in_two_slots_gets_biases_once);
 	tcase_add_loop_test(packed,
 			a_head_brings_all_of_its_biases_or_none, 0, 3);

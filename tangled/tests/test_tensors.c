@@ -169,6 +169,9 @@ START_TEST(what_shares_an_element_overlaps_and_nothing_else_does)
 	ck_assert(!tensor_overlaps(left, odd) && tensor_overlaps(t, odd));
 	odd.data -= 2;
 	ck_assert(tensor_overlaps(left, odd));
+	odd = tensor_narrow(tensor_slice(t, 0, 1), 0, 3, 3);
+	ck_assert(!tensor_overlaps(odd, left) &&
+			tensor_overlaps(odd, tensor_narrow(t, 1, 1, 3)));
 	ck_assert(!tensor_overlaps(t, tensor_narrow(t, 1, 0, 0)));
 	/* a view that begins inside a number overlaps it */
 	odd.data = (real *)(void *)((char *)memory + 1);
