@@ -226,6 +226,8 @@ int program_main(int argc, char **argv);
 
 enum { ARGUMENTS = 16, LONGEST = 4000 };
 
+#define NO_ARGUMENT "takes no argument"
+
 /* Is the call one that leaves the folder, or takes long? Numbers of three digits
  * are many for what is asked of a server. */
 static bool unwelcome(char *const argv[], const char *rest)
@@ -309,11 +311,13 @@ static bool one_line(const char *text)
 			strcmp(end, "\n") == 0;
 }
 
-/* Is there an option with an argument behind an equals sign? */
+/* Is there an option with an argument behind an equals sign, or do the arguments
+ * say themselves what the complaint, which repeats them, seems to say? */
 static bool gives_one(char *const argv[])
 {
 	for (; *argv; argv++)
-		if (strncmp(*argv, "--", 2) == 0 && strchr(*argv, '='))
+		if ((strncmp(*argv, "--", 2) == 0 && strchr(*argv, '=')) ||
+				strstr(*argv, NO_ARGUMENT))
 			return true;
 	return false;
 }
@@ -352,7 +356,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	MUST(o.status == ANSWER_YES || one_line(o.complaint));
 	MUST(o.status == CANNOT || !*o.complaint ||
 			(one_line(o.complaint) && strstr(o.complaint, "damaged")));
-	if (strstr(o.complaint, "takes no argument"))
+	if (strstr(o.complaint, NO_ARGUMENT))
 		MUST(gives_one(argv));
 	free(o.out);
 	free(o.complaint);
