@@ -1,8 +1,9 @@
 /* faults-library.c: every public function of the library that can lack memory,
  * alone. Each of its allocations is failed in turn, once alone and once with
- * all after it; and its workspace is given each limit that is too low. What
- * reads or writes a file has each call about it failed, too. It must say MH_EMEMORY, give back what it had, leave alone what
- * it was to change, and succeed when it is asked again.
+ * all after it; and its workspace is given each limit that is too low. It must
+ * say MH_EMEMORY, give back what it had, leave alone what it was to change, and
+ * succeed when it is asked again. What reads or writes a file has each call about
+ * it failed, too.
  *
  * Linked with faults.c, which fails the allocations. Prints a line a case, for
  * tests/build/faults. */

@@ -67,6 +67,15 @@ def read(path):
         return file.read()
 
 
+def printed():
+    """{key: the pages of the book on which the value is printed}."""
+    found = {}
+    for key, page in re.findall(r"\\book@printed\s*\{([^{}]*)\}\{(\d+)\}", read(
+            os.path.join(BUILD, "tex/book.aux"))):
+        found.setdefault(key, set()).add(int(page))
+    return found
+
+
 def write(path, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)

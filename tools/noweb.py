@@ -83,11 +83,21 @@ def chunks(markup):
     return found
 
 
+def text_of(line, use="<<{}>>"):
+    """The text of a line, in which a use stands as <<name>>, or as is said."""
+    return "".join(part if kind == "text" else use.format(part)
+                   for kind, part in line)
+
+
+def code_of(piece, use="<<{}>>"):
+    """The text of a piece."""
+    return "\n".join(text_of(line, use) for line in piece.lines)
+
+
 def tags(pieces):
     """The identifiers that are tags of structures and nothing else: used only
     behind their keyword. A variable may have the same name."""
-    code = "\n".join("".join(part if kind == "text" else " " for kind, part in line)
-                     for piece in pieces for line in piece.lines)
+    code = "\n".join(code_of(piece, " ") for piece in pieces)
     defined = {name for piece in pieces for name in piece.defines}
     found = defined & set(re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", code))
     other = set(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", code, re.MULTILINE))
@@ -115,10 +125,6 @@ FUNCTION = re.compile(r"^(?:[A-Za-z_][\w \t*]*[ \t*])?(\w+)\([^;{}]*\)\s*\{",
                       re.MULTILINE)
 
 
-def code_of(piece):
-    """The text of a piece, in which uses stand as <<name>>."""
-    return "\n".join("".join(part if kind == "text" else f"<<{part}>>"
-                             for kind, part in line) for line in piece.lines)
 
 
 def functions_of(pieces):
