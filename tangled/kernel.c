@@ -728,8 +728,7 @@ static void gather_rows(size_t rows, size_t keys, struct sight s,
 			t.a = weights + first * KEYS + k;
 			t.b = from + first * width;
 			t.out = out + k * width;
-			if (t.depth > 0)
-				run_tiles(1, width, t);
+			run_tiles(1, width, t);
 		}
 	}
 }

@@ -548,6 +548,12 @@ START_TEST(a_file_that_cannot_be_written_leaves_the_old_one)
 	ck_refused(weights_write(scratch.path, two, 2, &error), MH_ESIZE,
 			"v of shape (18446744073709551615, 2) is too large for a"
 			" file");
+	two[0].tensor = (struct tensor){ memory, 1,
+			{ PTRDIFF_MAX / sizeof(real) }, { 0 } };
+	two[1].tensor = tensor_view(memory, 1, (size_t[]){ 2000 });
+	ck_refused(weights_write(scratch.path, two, 2, &error), MH_ESIZE,
+			"v of shape (2000) is too large for a file");
+	two[0] = (struct weights_tensor){ "w", two[1].tensor };
 	snprintf(sentence, sizeof sentence, "%s exists and is no file",
 			pipe.path);
 	ck_refused(weights_write(pipe.path, two, 1, &error), MH_EFILE,
