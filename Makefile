@@ -21,7 +21,7 @@ WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings \
             -Wdouble-promotion -Wvla
 OPENMP   ?= -fopenmp
-override CFLAGS += -std=c11 $(OPENMP) $(WARNINGS)
+override CFLAGS += -std=c11 -ffp-contract=off $(OPENMP) $(WARNINGS)
 LDLIBS   += -ljansson -lopenblas -lm
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || echo -lcheck)
 
@@ -379,7 +379,7 @@ $(BUILD)/prose.stamp: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-prose too
 $(PDF): $(BUILD)/prose.stamp $(BUILD)/numbers.stamp $(BUILD)/weave.stamp \
         $(FIGURES:%=$(BUILD)/figures/%.tex) tex/book.sty tools/typeset tools/colophon | published
 	$(call say,typeset,$@)
-	$(Q)tools/colophon "$(CC)" > $(BUILD)/tex/colophon.tex
+	$(Q)tools/colophon "$(CC)" $(BUILD)/multihead > $(BUILD)/tex/colophon.tex
 	$(if $(KEPT),$(Q)$(BIND) 2> /dev/null)
 	$(Q)cp tex/book.sty $(BUILD)/tex/
 	$(Q)tools/typeset $(BUILD)

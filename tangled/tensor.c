@@ -304,14 +304,17 @@ bool tensor_overlaps_itself(struct tensor t)
 {
 	for (int a = 0; a < t.rank && !tensor_is_empty(t); a++) {
 		const size_t step = step_of(&t, a);
-		size_t reach = 0;
+		size_t left = step;     /* that smaller strides leave */
 
 		if (t.shape[a] < 2)
 			continue;
-		for (int b = 0; b < t.rank; b++)
-			if (b != a && t.shape[b] > 1 && step_of(&t, b) <= step)
-				reach += (t.shape[b] - 1) * step_of(&t, b);
-		if (reach >= step)
+		for (int b = 0; b < t.rank && left > 0; b++) {
+			const size_t way = step_of(&t, b), n = t.shape[b] - 1;
+
+			if (b != a && way > 0 && way <= step)
+				left = n > (left - 1) / way ? 0 : left - n * way;
+		}
+		if (left == 0)
 			return true;
 	}
 	return false;
@@ -342,6 +345,9 @@ enum status tensor_expect_apart(
 	struct reach reach[TENSOR_USES], other;
 	enum status status = MH_OK;
 
+	if (count > TENSOR_USES)
+		return REFUSE(error, MH_ESIZE, "%zu tensors at once, at most"
+				" %d are compared", count, TENSOR_USES);
 	for (size_t i = 0; i < count && !status; i++) {
 		if (!reach_of(uses[i].tensor, 0, &reach[i]))
 			return refuse_size(uses[i].name, *uses[i].tensor, error);

@@ -117,8 +117,8 @@ struct tensor_use {
 /* MH_OK if what is written among the uses overlaps neither itself nor
  * anything else, among the uses or the others; and what is written
  * among the others none of the uses. MH_ESHAPE and a sentence that
- * names both; MH_ESIZE if memory could not hold a tensor. There are at
- * most TENSOR_USES of either. */
+ * names both; MH_ESIZE if memory could not hold a tensor, or if there
+ * are more than TENSOR_USES uses. */
 enum status tensor_expect_apart(
 		const struct tensor_use uses[], size_t count,
 		const struct tensor_use others[], size_t more,

@@ -208,6 +208,8 @@ START_TEST(a_view_overlaps_itself_by_a_stride_that_is_too_small)
 	t.stride[_i] = 0;
 	t.shape[(_i + 1) % 3] = 0;      /* nothing to meet */
 	ck_assert(!tensor_overlaps_itself(t));
+	t = (struct tensor){ memory, 2, { 2, SIZE_MAX / 4 + 2 }, { 8, 4 } };
+	ck_assert(tensor_overlaps_itself(t));   /* 4 * 2^62 wraps to 0 */
 }
 END_TEST
 
