@@ -27,6 +27,7 @@ do for [c=1:columns] {
 unset print
 set xrange [0.3:columns+0.7]
 set yrange [words(names)+0.7:-0.3]
+set tmargin 3.2
 unset xtics
 set ytics scale 0 ("" 0)
 do for [r=1:words(names)] { set ytics add (word(names, r) r) }
@@ -47,6 +48,14 @@ do for [c=1:columns] {
 		first = c+1
 	}
 }
+# The three that know everything are named above their columns.
+broad = "the_loop_agrees_with_the_oracle all_paths_agree_with_pytorch every_gradient_is_the_slope_found_by_trying"
+called = "oracle referee slopes"
+do for [c=1:columns] { do for [k=1:3] {
+	if (word(tests, 2*c) eq word(broad, k)) {
+		set label word(called, k) at c,0 left rotate by 50 tc rgb ink
+	}
+} }
 set grid ytics lc rgb 0xEEEEEE lw 0.6
 set border 0
 set bmargin 3.4
