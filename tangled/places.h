@@ -6,6 +6,8 @@
 	"chapter 1, 'Why several perspectives'"
 #define PLACE_ch_tensors \
 	"chapter 2, 'Tensors are views'"
+#define PLACE_sec_views \
+	"section 2.4, 'Making views'"
 #define PLACE_sec_merge \
 	"section 2.5, 'A merge that is refused'"
 #define PLACE_sec_overlap \
@@ -49,7 +51,7 @@
 #define PLACE_sec_wayback \
 	"section 6.6, 'On the way back'"
 #define PLACE_sec_biases \
-	"section 6.8, 'Biases'"
+	"section 6.9, 'Biases'"
 #define PLACE_ch_interventions \
 	"chapter 7, 'Interventions'"
 #define PLACE_sec_every \
