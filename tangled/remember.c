@@ -64,7 +64,7 @@ enum status memory_path(char path[MEMORY_PATH], struct error *error)
 }
 
 /* Make the folders above a path; if one cannot be made, opening the
- * file will fail. */
+ * file will say why. */
 static void memory_folders(const char *path)
 {
 	char folder[MEMORY_PATH];
