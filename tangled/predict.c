@@ -387,7 +387,7 @@ static enum status draw_weights(struct random *random,
 			" of %d, their products are", i, i, sqrt(WIDTH), WIDTH);
 	for (int j = 0; j <= i; j++)
 		shows(p, "%s %sln %d", j ? "," : "", sign, n[j]);
-	shows(p, "; e to the power of these is");
+	shows(p, "; e to the power of these:");
 	for (int j = 0; j <= i; j++) {
 		shows(p, "%s ", j ? "," : "");
 		shows_number(p, exp((double)AT(scores, i, j)));
@@ -476,6 +476,7 @@ static enum status draw_score(struct random *random,
 			error);
 	/* write the question about the score */
 	struct divisor wrong[4];
+	char text[32];
 
 	asks(p, "A layer of width %d has %d heads. A query of one of them"
 			" is\n[%g, %g, %g, %g], a key [%g, %g, %g, %g].\nTheir"
@@ -492,9 +493,9 @@ static enum status draw_score(struct random *random,
 	slip_one(p, SLIP_SCORE_SIGN, -(double)score);
 	slip_one(p, SLIP_SUMS_FIRST, sums[0] * sums[1] / sqrt(WIDTH));
 	shows_sum(p, left, key, WIDTH);
-	shows(p, "; divided by %g, the root of %d, this is ", sqrt(WIDTH),
-			WIDTH);
-	shows_number(p, p->truth[0]);
+	number_write(p->truth[0], text);
+	shows(p, "; divided by %g, the root of %d, this is %s", sqrt(WIDTH),
+			WIDTH, text);
 	return status;
 }
 
@@ -740,9 +741,9 @@ static enum status draw_bytes(struct random *random,
 	if (status)
 		return status;
 	same = 4. * (double)at.entries;
-	asks(p, "The scores of a layer with %d heads on %d examples of %d"
+	asks(p, "The scores of a layer with %d heads on %d example%s of %d"
 			" positions\ntake %.0f bytes as floats. How many bytes at"
-			" %d positions?\n", H, B, T, same, T * k);
+			" %d positions?\n", H, B, B > 1 ? "s" : "", T, same, T * k);
 	p->count = 1;
 	p->whole = true;
 	p->truth[0] = 4. * (double)then.entries;
