@@ -553,7 +553,6 @@ static int predict_command(const struct options *options)
 	struct predict predict = { .in = stdin, .out = stdout };
 	char path[MEMORY_PATH];
 	struct error error;
-	size_t seed = options->seed;
 	enum status status = MH_OK;
 
 	/* list the topics, if that is wanted */
@@ -567,17 +566,18 @@ static int predict_command(const struct options *options)
 		return misuse("predict: no topic is called '%s'; --list names"
 				" them", options->topic);
 	predict.rounds = options->rounds ? options->rounds : 10;
+	predict.fixed = options->seed && !options->remember;
 	if (options->remember)
 		status = recall(&predict, path, &error);
-	if (!seed && !status) {
-		seed = (size_t)time(NULL);
-		printf("--seed %zu asks the same again.\n", seed);
-	}
 	if (!status)
-		puts("Write fractions, such as 26/7, or two decimals, such as"
-				" 3.71.\nAn empty line gives up.\n");
+		printf("Write fractions, such as 26/7, or two decimals, such"
+				" as 3.71.\nAn empty line gives the question up, q"
+				" ends the session.\n%s\n", predict.fixed ?
+				"The same seed asks the same questions again.\n" :
+				"What is missed comes back.\n");
 	if (!status)
-		status = predict_run(&predict, seed, &error);
+		status = predict_run(&predict, options->seed ? options->seed :
+				(uint64_t)time(NULL), &error);
 	return status ? complain(&error) : ANSWER_YES;
 }
 

@@ -140,10 +140,6 @@
 	"section 17.3, 'Cards'"
 #define PLACE_sec_quiz \
 	"section 17.4, 'At the terminal'"
-#define PLACE_ch_predict \
-	"chapter 18, 'Predict first'"
-#define PLACE_sec_slips \
-	"section 18.2, 'A question, and what mistakes would give'"
 #define PLACE_ch_program \
 	"appendix A, 'The program'"
 #define PLACE_sec_errors \
@@ -160,11 +156,15 @@
 	"appendix D, 'What happens when'"
 #define PLACE_sec_failures \
 	"section D.4, 'When the system refuses'"
+#define PLACE_ch_predict \
+	"appendix E, 'Predict first'"
+#define PLACE_sec_slips \
+	"section E.2, 'A question, and what mistakes would give'"
 #define PLACE_ch_answers \
-	"appendix E, 'Answers'"
+	"appendix F, 'Answers'"
 #define PLACE_sec_rubrics \
-	"section E.2, 'To the questions'"
+	"section F.2, 'To the questions'"
 #define PLACE_ch_record \
-	"appendix F, 'The record'"
+	"appendix G, 'The record'"
 
 #endif

@@ -52,9 +52,24 @@ static const struct {
 		" it sees itself", PLACE_sec_mask },
 	[SLIP_OPPOSITE] = { "routing", "those are marked that do not move",
 		PLACE_sec_every },
+
+	[SLIP_MASK_AFTER] = { "routing", "the softmax came before the mask, so"
+		" that the rest does not sum to one", PLACE_sec_mask },
+	[SLIP_MASK_ZERO] = { "routing", "a masked score was set to 0, which"
+		" counts as 1; it is minus infinity", PLACE_sec_mask },
+	[SLIP_HIDDEN] = { "routing", "the position itself was hidden; it sees"
+		" itself", PLACE_sec_mask },
+	[SLIP_ARGMAX] = { "routing", "all weight went to the largest score; a"
+		" softmax leaves some to each", PLACE_sec_softmax },
+	[SLIP_PROPORTIONAL] = { "routing", "the weights are in proportion to"
+		" the scores, without their exponentials", PLACE_sec_softmax },
+	[SLIP_WIDTH] = { "routing", "the divisor was the width C, and not the"
+		" root of d", PLACE_sec_scores },
 	/* what each slip of mixing is */
 	[SLIP_UNWEIGHED] = { "mixing", "the values were added up without their"
 		" weights", PLACE_sec_mix },
+	[SLIP_NUMERATORS] = { "mixing", "the weights' denominators were left"
+		" out", PLACE_sec_mix },
 	[SLIP_SUM] = { "mixing", "the heads were added up, and not set side by"
 		" side", PLACE_sec_concat },
 	[SLIP_SCALED] = { "mixing", "the rest was made larger to make up for"
@@ -97,6 +112,8 @@ static const struct {
 		" counted", PLACE_sec_squares },
 	[SLIP_ONE_HEAD] = { "storage", "the scores of one head only were"
 		" counted", PLACE_sec_squares },
+	[SLIP_ONE_SQUARE] = { "storage", "one square of scores was counted;"
+		" each head has one for each example", PLACE_sec_squares },
 	[SLIP_ROW] = { "storage", "one row of scores per head was counted;"
 		" there are T", PLACE_sec_squares },
 
@@ -126,6 +143,18 @@ static void asks(struct prediction *p, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(p->text + used, sizeof p->text - used, format,
 			arguments);
+	va_end(arguments);
+}
+
+/* Go on with how its numbers come by hand. */
+MH_PRINTF(2, 3)
+static void shows(struct prediction *p, const char *format, ...)
+{
+	size_t used = strlen(p->how);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(p->how + used, sizeof p->how - used, format, arguments);
 	va_end(arguments);
 }
 
@@ -159,6 +188,49 @@ static int pick(struct random *random, int low, int high)
 	int n = low + (int)(u * (high - low + 1));
 
 	return n > high ? high : n;
+}
+
+static void number_write(double value, char text[32])
+{
+	for (int below = 1; below <= 60; below++) {
+		double above = round(value * below);
+
+		if (fabs(value * below - above) > 2e-6 * fmax(1, fabs(value)))
+			continue;
+		if (below == 1)
+			snprintf(text, 32, "%.0f", above == 0 ? 0 : above);
+		else
+			snprintf(text, 32, "%.0f/%d", above, below);
+		return;
+	}
+	snprintf(text, 32, "%.4f", value);
+}
+
+static void shows_number(struct prediction *p, double value)
+{
+	char text[32];
+
+	number_write(value, text);
+	shows(p, value < 0 && *p->how ? "(%s)" : "%s", text);
+}
+
+/* Show a sum of so many products and what it is. */
+static void shows_sum(struct prediction *p, const double a[],
+		const real b[], size_t count)
+{
+	char text[32];
+	double sum = 0;
+
+	shows(p, "%s", *p->how ? "; " : "");
+	for (size_t i = 0; i < count; i++) {
+		shows(p, "%s", i ? " + " : "");
+		shows_number(p, a[i]);
+		shows(p, "*");
+		shows_number(p, (double)b[i]);
+		sum += a[i] * (double)b[i];
+	}
+	number_write(sum, text);
+	shows(p, " = %s", text);
 }
 
 enum { WIDTH = 4 };                     /* of the heads asked about */
@@ -228,7 +300,8 @@ static void weights_slips(struct prediction *p, struct tensor scores,
 	numerators(p->truth, row);
 	slip(p, SLIP_UNNORMALISED, row);
 	slip(p, SLIP_UNIFORM, even);
-	slip(p, SLIP_EVEN_FUTURE, all);
+	if (i < FIXTURE_T - 1)
+		slip(p, SLIP_EVEN_FUTURE, all);
 	/* add what wrong scores, masks and axes give */
 	wrong_divisors(heads, wrong);
 	for (int w = 0; w < 4; w++) {
@@ -241,12 +314,47 @@ static void weights_slips(struct prediction *p, struct tensor scores,
 	slip(p, SLIP_MASK, row);
 	routed(scores, i, 1, true, true, row);
 	slip(p, SLIP_AXIS, row);
+	/* add what a mask at the wrong place gives */
+	double zero[FIXTURE_T], sum = 0, seen = 0, before = 0;
+
+	for (int j = 0; j < FIXTURE_T; j++) {
+		zero[j] = j <= i ? exp((double)AT(scores, i, j)) : 1;
+		sum += zero[j];
+		before += j < i ? zero[j] : 0;
+	}
+	routed(scores, i, 1, false, false, row);
+	for (int j = i + 1; j < FIXTURE_T; j++)
+		row[j] = 0;
+	slip(p, SLIP_MASK_AFTER, row);
+	for (int j = 0; j < FIXTURE_T; j++) {
+		row[j] = zero[j] / sum;
+		even[j] = j < i ? zero[j] / before : 0;
+	}
+	slip(p, SLIP_MASK_ZERO, row);
+	slip(p, SLIP_HIDDEN, even);
+	/* add what no softmax at all gives */
+	for (int t = 0; t <= i; t++) {
+		bool largest = true;
+
+		for (int j = 0; j < FIXTURE_T; j++) {
+			all[j] = j == t;
+			largest &= j > i || AT(scores, i, j) <= AT(scores, i, t);
+		}
+		if (largest)
+			slip(p, SLIP_ARGMAX, all);
+		seen += (double)AT(scores, i, t);
+	}
+	for (int j = 0; j < FIXTURE_T && seen != 0; j++)
+		row[j] = j <= i ? (double)AT(scores, i, j) / seen : 0;
+	if (seen != 0)
+		slip(p, SLIP_PROPORTIONAL, row);
 }
 
 static enum status draw_weights(struct random *random,
 		struct prediction *p, struct error *error)
 {
-	int H = draw_heads(random), i = pick(random, 1, 2), n[FIXTURE_T];
+	int H = draw_heads(random), i = pick(random, 0, 3) ? 1 : 2;
+	int n[FIXTURE_T];
 	const char *sign = pick(random, 0, 1) ? "-" : "";
 	real query[FIXTURE_T][WIDTH] = { { 0 } };
 	real key[FIXTURE_T][WIDTH] = { { 0 } }, score[FIXTURE_T][FIXTURE_T];
@@ -272,6 +380,22 @@ static enum status draw_weights(struct random *random,
 		return status;
 	routed(scores, i, 1, true, false, p->truth);
 	weights_slips(p, scores, H, i);
+	/* show how the weights come by hand */
+	double sum = 0;
+
+	shows(p, "position %d sees positions 0 to %d. Divided by %g, the root"
+			" of %d, their products are", i, i, sqrt(WIDTH), WIDTH);
+	for (int j = 0; j <= i; j++)
+		shows(p, "%s %sln %d", j ? "," : "", sign, n[j]);
+	shows(p, "; e to the power of these:");
+	for (int j = 0; j <= i; j++) {
+		shows(p, "%s ", j ? "," : "");
+		shows_number(p, exp((double)AT(scores, i, j)));
+		sum += exp((double)AT(scores, i, j));
+	}
+	shows(p, "; each of them divided by their sum, ");
+	shows_number(p, sum);
+	shows(p, ", is a weight");
 	return MH_OK;
 }
 
@@ -281,6 +405,7 @@ static enum status draw_mix(struct random *random, struct prediction *p,
 	real weights[FIXTURE_T][FIXTURE_T] = { { 0 } };
 	real values[FIXTURE_T][FIXTURE_D], out[FIXTURE_T][FIXTURE_D];
 	double sum[2] = { 0 }, mean[2], other[2] = { 0 };
+	double part[FIXTURE_T], parts[2];
 	int n[FIXTURE_T], all = 0, most = 0, turn = pick(random, 0, 2);
 
 	(void)error;
@@ -306,13 +431,20 @@ static enum status draw_mix(struct random *random, struct prediction *p,
 				(double)values[t][1]);
 	asks(p, ".\nThe two numbers of the head's output there?\n");
 	for (int c = 0; c < FIXTURE_D; c++) {
+		real column[FIXTURE_T];
+
 		p->truth[c] = (double)out[2][c];
+		parts[c] = p->truth[c] * all;
 		for (int t = 0; t < FIXTURE_T; t++) {
+			part[t] = (double)n[t] / all;
+			column[t] = values[t][c];
 			sum[c] += (double)values[t][c];
 			other[c] += (double)(weights[2][2 - t] * values[t][c]);
 		}
 		mean[c] = sum[c] / FIXTURE_T;
+		shows_sum(p, part, column, FIXTURE_T);
 	}
+	slip(p, SLIP_NUMERATORS, parts);
 	slip(p, SLIP_UNWEIGHED, sum);
 	slip(p, SLIP_UNIFORM, mean);
 	slip(p, SLIP_ORDER, other);
@@ -329,14 +461,14 @@ static enum status draw_score(struct random *random,
 	const size_t shape[] = { 1, WIDTH }, one[] = { 1, 1 };
 	real query[WIDTH], key[WIDTH], score = 0;
 	int H = draw_heads(random);
-	double dot = 0, sums[2] = { 0 };
+	double dot = 0, sums[2] = { 0 }, left[WIDTH];
 	enum status status;
 
 	for (int c = 0; c < WIDTH; c++) {
 		query[c] = (real)pick(random, -3, 4);
 		key[c] = (real)pick(random, -2, 5);
 		dot += (double)(query[c] * key[c]);
-		sums[0] += (double)query[c];
+		sums[0] += left[c] = (double)query[c];
 		sums[1] += (double)key[c];
 	}
 	status = attention_scores(tensor_view(query, 2, shape),
@@ -344,6 +476,7 @@ static enum status draw_score(struct random *random,
 			error);
 	/* write the question about the score */
 	struct divisor wrong[4];
+	char text[32];
 
 	asks(p, "A layer of width %d has %d heads. A query of one of them"
 			" is\n[%g, %g, %g, %g], a key [%g, %g, %g, %g].\nTheir"
@@ -356,8 +489,13 @@ static enum status draw_score(struct random *random,
 	wrong_divisors(H, wrong);
 	for (int w = 0; w < 4; w++)
 		slip_one(p, wrong[w].kind, dot / wrong[w].by);
+	slip_one(p, SLIP_WIDTH, dot / (WIDTH * H));
 	slip_one(p, SLIP_SCORE_SIGN, -(double)score);
 	slip_one(p, SLIP_SUMS_FIRST, sums[0] * sums[1] / sqrt(WIDTH));
+	shows_sum(p, left, key, WIDTH);
+	number_write(p->truth[0], text);
+	shows(p, "; divided by %g, the root of %d, this is %s", sqrt(WIDTH),
+			WIDTH, text);
 	return status;
 }
 
@@ -407,6 +545,9 @@ static enum status draw_ablation(struct random *random,
 	slip(p, SLIP_CLOSED_UP, slips[3]);
 	slip(p, SLIP_SUM, slips[4]);
 	slip(p, SLIP_INTACT, slips[5]);
+	shows(p, "columns %d and %d belong to head %d and become 0; the"
+			" others stay where they are", h * FIXTURE_D,
+			h * FIXTURE_D + 1, h);
 	return MH_OK;
 }
 
@@ -436,6 +577,19 @@ static void by_rows(const struct fixture *f, const real z[], int first,
 		for (int c = first; c < last; c++)
 			y[r] += (double)(z[c] * (transposed ?
 					f->out_proj[c][r] : f->out_proj[r][c]));
+	}
+}
+
+/* Show the products of these columns of each row. */
+static void shows_rows(struct prediction *p, const struct fixture *f,
+		const real z[], size_t first, size_t count)
+{
+	for (int r = 0; r < FIXTURE_C; r++) {
+		double row[FIXTURE_C];
+
+		for (size_t c = 0; c < count; c++)
+			row[c] = (double)f->out_proj[r][first + c];
+		shows_sum(p, row, z + first, count);
 	}
 }
 
@@ -472,6 +626,7 @@ static enum status draw_projection(struct random *random,
 	slip(p, SLIP_SUM, sums);
 	by_rows(&f, order, 0, FIXTURE_C, false, wrong);
 	slip(p, SLIP_INTERLEAVED, wrong);
+	shows_rows(p, &f, z, 0, FIXTURE_C);
 	return MH_OK;
 }
 
@@ -516,6 +671,7 @@ static enum status draw_contribution(struct random *random,
 		for (int c = 0; c < FIXTURE_C; c++)
 			wrong[c] = c / FIXTURE_D == h ? (double)z[c] : 0;
 		slip(p, SLIP_BLOCK, wrong);
+		shows_rows(p, &f, z, (size_t)first, FIXTURE_D);
 	}
 	return status;
 }
@@ -544,6 +700,7 @@ static enum status draw_counts(struct random *random,
 			" has it, and how many scores are stored?\n", C, H, B, T,
 			C);
 	p->count = 2;
+	p->whole = true;
 	if (status)
 		return status;
 	p->truth[0] = (double)cost.parameters;
@@ -558,8 +715,13 @@ static enum status draw_counts(struct random *random,
 	count_slip(p, SLIP_BIAS, 0, 4. * C * C + 4 * C);
 	count_slip(p, SLIP_ONE_EXAMPLE, 1, H * T * T);
 	count_slip(p, SLIP_ONE_HEAD, 1, B * T * T);
+	if (B > 1)
+		count_slip(p, SLIP_ONE_SQUARE, 1, T * T);
 	count_slip(p, SLIP_ROW, 1, B * H * T);
 	count_slip(p, SLIP_TRIANGLE, 1, B * H * T * (T + 1) / 2.);
+	shows(p, "four matrices, 4*%d*%d = %.0f; for each example and head a"
+			" square, %d*%d*%d*%d = %.0f", C, C, p->truth[0], B, H, T, T,
+			p->truth[1]);
 	return MH_OK;
 }
 
@@ -579,15 +741,18 @@ static enum status draw_bytes(struct random *random,
 	if (status)
 		return status;
 	same = 4. * (double)at.entries;
-	asks(p, "The scores of a layer with %d heads on %d examples of %d"
+	asks(p, "The scores of a layer with %d heads on %d example%s of %d"
 			" positions\ntake %.0f bytes as floats. How many bytes at"
-			" %d positions?\n", H, B, T, same, T * k);
+			" %d positions?\n", H, B, B > 1 ? "s" : "", T, same, T * k);
 	p->count = 1;
+	p->whole = true;
 	p->truth[0] = 4. * (double)then.entries;
 	slip_one(p, SLIP_LINEAR, k * same);
 	slip_one(p, SLIP_CONSTANT, same);
 	slip_one(p, SLIP_CUBE, k * p->truth[0]);
 	slip_one(p, SLIP_DOUBLE, 2 * p->truth[0]);
+	shows(p, "both axes of a square are %d times as long, %d*%d*%.0f ="
+			" %.0f", k, k, k, same, p->truth[0]);
 	return MH_OK;
 }
 
@@ -653,6 +818,11 @@ static enum status draw_prefix(struct random *random,
 		slip(p, SLIP_EARLIER, past);
 		slip(p, SLIP_LATER, after);
 	}
+	if (causal)
+		shows(p, "output t reads inputs 0 to t, so input %d moves the"
+				" outputs from %d on", j, j);
+	else
+		shows(p, "without a mask every output reads every input");
 	return status;
 }
 
@@ -697,6 +867,9 @@ static enum status draw_merge(struct random *random,
 	slip(p, SLIP_INTERLEAVED, mixed);
 	slip(p, SLIP_OTHER_ROW, other[0]);
 	slip(p, SLIP_OTHER_ROW, other[1]);
+	shows(p, "memory holds %d, %d, %d and so on; row %d are the four"
+			" numbers from place %d on", from, from + 1, from + 2, t,
+			t * C);
 	return MH_OK;
 }
 
@@ -800,95 +973,131 @@ bool predict_begin(struct predict *predict, const char *only)
 	return !only || predict->only < TOPICS;
 }
 
-static void number_write(double value, char text[32])
-{
-	for (int below = 1; below <= 60; below++) {
-		double above = round(value * below);
-
-		if (fabs(value * below - above) > 2e-6 * fmax(1, fabs(value)))
-			continue;
-		if (below == 1)
-			snprintf(text, 32, "%.0f", above == 0 ? 0 : above);
-		else
-			snprintf(text, 32, "%.0f/%d", above, below);
-		return;
-	}
-	snprintf(text, 32, "%.4f", value);
-}
-
 /* What was typed, below it what the layer says, and marks below the
  * numbers that were missed, if there are several to choose from. */
 static void show_both(FILE *out, const struct prediction *p,
 		const struct reply_number typed[])
 {
-	char text[32];
+	char truth[PREDICT_NUMBERS][32];
+	size_t width = 9;
 
+	for (size_t i = 0; i < p->count; i++) {
+		size_t length = typed ? strlen(typed[i].text) : 1;
+
+		number_write(p->truth[i], truth[i]);
+		width = length > width ? length : width;
+	}
 	fputs("  you  ", out);
 	for (size_t i = 0; i < p->count; i++)
-		fprintf(out, " %9s", typed ? typed[i].text : "-");
+		fprintf(out, " %*s", (int)width, typed ? typed[i].text : "-");
 	fputs("\n  layer", out);
-	for (size_t i = 0; i < p->count; i++) {
-		number_write(p->truth[i], text);
-		fprintf(out, " %9s", text);
-	}
+	for (size_t i = 0; i < p->count; i++)
+		fprintf(out, " %*s", (int)width, truth[i]);
 	if (typed && p->count > 1 && !predict_right(p, typed)) {
 		fputs("\n       ", out);
 		for (size_t i = 0; i < p->count; i++)
-			fprintf(out, " %9s", reply_means(&typed[i], p->truth[i]) ?
-					"" : "^");
+			fprintf(out, " %*s", (int)width, reply_means(&typed[i],
+					p->truth[i]) ? "" : "^");
 	}
 	putc('\n', out);
+}
+
+/* Read a line as numbers that answer the question, if it can be. */
+static int predict_read(const struct prediction *p, char line[],
+		struct reply_number typed[])
+{
+	struct reply_number joined[PREDICT_NUMBERS];
+	char bits[2 * PREDICT_NUMBERS + 1] = "";
+	int count;
+
+	reply_plain(line);
+	count = reply_numbers(line, typed, PREDICT_NUMBERS);
+	if (p->bits && count == 1 && strlen(typed->text) == p->count) {
+		for (size_t i = 0; i < p->count; i++) {
+			bits[2 * i] = typed->text[i];
+			bits[2 * i + 1] = ' ';
+		}
+		return reply_numbers(bits, typed, PREDICT_NUMBERS);
+	}
+	if (count <= (int)p->count)
+		return count;
+	reply_join(line, p->whole);
+	if (reply_numbers(line, joined, PREDICT_NUMBERS) == (int)p->count) {
+		memcpy(typed, joined, sizeof joined);
+		count = (int)p->count;
+	}
+	return count;
+}
+
+/* Ask for more decimals, and show how to write what was typed if it is
+ * not rounded. */
+static void predict_sharpen(FILE *out, const struct prediction *p,
+		const struct reply_number typed[])
+{
+	fputs("That is rounded too much to tell: write fractions, or two"
+			" decimals.\nIf it is not rounded, write", out);
+	for (size_t i = 0; i < p->count; i++)
+		if (typed[i].half > 0)
+			fprintf(out, " %.2f", typed[i].value);
+		else
+			fprintf(out, " %s", typed[i].text);
+	fputs(". Next time it counts.\n", out);
 }
 
 /* Do the numbers answer the question? If not, say why. */
 static bool predict_takes(FILE *out, const struct prediction *p,
 		const struct reply_number typed[], int count)
 {
-	bool bits = count == (int)p->count;
+	bool bits = count == (int)p->count, whole = bits;
 
-	for (size_t i = 0; i < p->count && bits; i++)
-		bits = typed[i].value == 0 || typed[i].value == 1;
+	for (size_t i = 0; i < p->count && whole; i++) {
+		bits &= typed[i].value == 0 || typed[i].value == 1;
+		whole = typed[i].value == round(typed[i].value);
+	}
 	if (count < 0)
 		/* say that something is no number */
 		{
 			putc('\'', out);
 			reply_print(out, typed[0].text);
-			fputs("' is no number; write 3.71 or 26/7. An empty line gives"
-					" up.\n", out);
+			fputs("' is no number; write 3.71, 26/7 or 2^18. An empty line"
+					" gives\nthe question up, q ends the session.\n", out);
 		}
 	else if (count != (int)p->count)
 		fprintf(out, "%zu number%s wanted, and there %s %d.\n",
 				p->count, p->count > 1 ? "s are" : " is",
 				count == 1 ? "is" : "are", count);
-	else if (p->bits && !bits)
+	else if (p->bits && !(bits && whole))
 		fputs("Each of them is 1 or 0.\n", out);
-	else if (predict_vague(p, typed))
-		fputs("That may be right, and is rounded too much to tell:"
-				" write fractions,\nor two decimals.\n", out);
+	else if (p->whole && !whole)
+		fputs("Counts are whole numbers.\n", out);
 	else
 		return true;
 	return false;
 }
 
 /* Read the numbers that are wanted, and ask again for what does not
- * answer the question. False if there are none: the reader gave up, or
- * the input ended. */
+ * answer the question. False if there are none: the reader gave up or
+ * stops, or the input ended. */
 static bool predict_listen(struct predict *predict,
 		const struct prediction *p, struct reply_number typed[])
 {
 	char line[REPLY_LINE];
-	int count;
 
-	do {
+	for (bool sharpened = false; ; ) {
 		predict->ended = !reply_line(predict->in, predict->out, "> ",
 				line);
+		predict->stopped = !predict->ended && reply_stops(line);
+		predict->ended |= predict->stopped;
 		if (predict->ended || reply_empty(line))
 			return false;
-		if (p->count == 1)
-			reply_join(line);
-		count = reply_numbers(line, typed, PREDICT_NUMBERS);
-	} while (!predict_takes(predict->out, p, typed, count));
-	return true;
+		if (!predict_takes(predict->out, p, typed,
+				predict_read(p, line, typed)))
+			continue;
+		if (sharpened || !predict_vague(p, typed))
+			return true;
+		predict_sharpen(predict->out, p, typed);
+		sharpened = true;
+	}
 }
 
 /* Of which number does the slip speak alone? p->count if of all. */
@@ -905,10 +1114,21 @@ static size_t slip_place(const struct prediction *p,
 	return spoken == 1 && p->count > 1 ? place : p->count;
 }
 
+static void places_add(struct places *read, const char *place)
+{
+	size_t i = 0;
+
+	while (i < read->count && strcmp(read->place[i], place) != 0)
+		i++;
+	if (i == read->count && i < PREDICT_PLACES)
+		read->place[read->count++] = place;
+}
+
 /* Say what the numbers point to; note in known which of them a slip
- * speaks of. */
+ * speaks of, and in read where to read again. */
 static void predict_name(FILE *out, const struct prediction *p,
-		const struct reply_number typed[], bool known[])
+		const struct reply_number typed[], bool known[],
+		struct places *read)
 {
 	const struct slip *found[PREDICT_SLIPS];
 	size_t count = predict_explain(p, typed, found), last = SIZE_MAX;
@@ -920,18 +1140,18 @@ static void predict_name(FILE *out, const struct prediction *p,
 
 		/* name one mistake */
 		if (place == last)
-			snprintf(text, sizeof text, "Or of");
+			snprintf(text, sizeof text, "Or a");
 		else if (place < p->count)
-			snprintf(text, sizeof text, "%s comes of", typed[place].text);
+			snprintf(text, sizeof text, "%s points to a", typed[place].text);
 		else
-			snprintf(text, sizeof text, p->count > 1 ? "These numbers come of" :
-					"This number comes of");
+			snprintf(text, sizeof text, "A");
 		size_t used = strlen(text);
 
-		snprintf(text + used, sizeof text - used, " %s: %s. Read %s again.",
-				slips_known[kind].mechanism, slips_known[kind].text,
+		snprintf(text + used, sizeof text - used, " mistake of %s: %s. Read %s"
+				" again.", slips_known[kind].mechanism, slips_known[kind].text,
 				slips_known[kind].see);
 		reply_wrap(out, 2, "", text);
+		places_add(read, slips_known[kind].see);
 		for (size_t i = 0; i < p->count; i++)
 			known[i] |= i == place || place == p->count;
 		last = place;
@@ -939,18 +1159,21 @@ static void predict_name(FILE *out, const struct prediction *p,
 }
 
 void predict_diagnose(FILE *out, const struct topic *topic,
-		const struct prediction *p, const struct reply_number typed[])
+		const struct prediction *p, const struct reply_number typed[],
+		struct places *read)
 {
 	bool known[PREDICT_NUMBERS] = { false };
-	char text[400] = "";
+	char text[PREDICT_HOW + 20] = "", place[32] = "";
 	size_t unknown = 0;
 
 	if (typed)
-		predict_name(out, p, typed, known);
+		predict_name(out, p, typed, known, read);
 	for (size_t i = 0; i < p->count && typed; i++)
 		if (!known[i] && !reply_means(&typed[i], p->truth[i])) {
+			if (p->bits)
+				snprintf(place, sizeof place, " at position %zu", i);
 			snprintf(text, sizeof text, "We know no mistake that gives"
-					" %s. ", typed[i].text);
+					" %s%s. ", typed[i].text, place);
 			unknown++;
 		}
 	if (unknown > 1)
@@ -960,7 +1183,27 @@ void predict_diagnose(FILE *out, const struct topic *topic,
 		snprintf(text + strlen(text), sizeof text - strlen(text),
 				"Read %s again.", topic->see);
 		reply_wrap(out, 2, "", text);
+		places_add(read, topic->see);
 	}
+	snprintf(text, sizeof text, "By hand: %s.", p->how);
+	reply_wrap(out, 2, "", text);
+}
+
+/* Count an answer, and keep it if there is a place; say at once if that
+ * fails. */
+static void predict_note(struct predict *predict, size_t i, bool right)
+{
+	struct memory *memory = &predict->memory;
+
+	predict->asked++;
+	predict->right += right;
+	predict->missed[i] += !right;
+	if (!predict->path || predict->lost.status)
+		memory_note(memory, i, right);
+	else if (memory_round(memory, predict->path, i, right,
+			&predict->lost))
+		fprintf(predict->out, "  (Nothing is remembered: %s.)\n",
+				predict->lost.message);
 }
 
 /* One round with one topic. */
@@ -986,44 +1229,67 @@ static enum status predict_round(struct predict *predict, size_t i,
 		fputs("  Right.\n", predict->out);
 	else
 		predict_diagnose(predict->out, &topics[i], &p,
-				given ? typed : NULL);
-	predict->asked++;
-	predict->right += right;
-	predict->missed[i] += !right;
-	memory_note(&predict->memory, i, right);
+				given ? typed : NULL, &predict->read[i]);
+	predict_note(predict, i, right);
 	return MH_OK;
+}
+
+static struct random round_random(uint64_t seed, size_t round)
+{
+	return (struct random){ seed + round * 0xd1342543de82ef95u };
+}
+
+static size_t fixed_topic(uint64_t seed, size_t round)
+{
+	struct random random = round_random(~seed, round / TOPICS);
+	size_t order[TOPICS];
+
+	for (size_t i = 0; i < TOPICS; i++) {
+		size_t j = (size_t)pick(&random, 0, (int)i);
+
+		order[i] = order[j];
+		order[j] = i;
+	}
+	return order[round % TOPICS];
 }
 
 static void predict_sum_up(const struct predict *predict)
 {
 	FILE *out = predict->out;
 
-	fprintf(out, "\n%s%zu of %zu right.\n", predict->ended ?
-			"The input has ended. " : "", predict->right,
-			predict->asked);
-	for (size_t i = 0; i < TOPICS; i++)
+	fprintf(out, "\n%s%zu of %zu right.\n", predict->ended &&
+			!predict->stopped ? "The input has ended. " : "",
+			predict->right, predict->asked);
+	for (size_t i = 0; i < TOPICS; i++) {
+		const struct places *read = &predict->read[i];
+
 		if (predict->missed[i])
-			fprintf(out, "  %-12s missed %zu: %s\n", topics[i].name,
-					predict->missed[i], topics[i].see);
+			fprintf(out, "  %-12s missed %zu; read\n", topics[i].name,
+					predict->missed[i]);
+		for (size_t n = 0; n < read->count; n++)
+			fprintf(out, "    %s\n", read->place[n]);
+	}
 }
 
 enum status predict_run(struct predict *predict, uint64_t seed,
 		struct error *error)
 {
-	struct random random = { seed };
-	enum status status = MH_OK, kept = MH_OK;
+	enum status status = MH_OK;
 
 	while (predict->asked < predict->rounds && !predict->ended &&
 			!status) {
+		struct random random = round_random(seed, predict->asked);
 		double chance = (double)random_uniform(&random, 0, 1);
-		size_t i = predict->only < TOPICS ? predict->only :
-				memory_next(&predict->memory, fmin(chance, 0.999));
+		size_t i = predict->only;
 
+		if (i == TOPICS && predict->fixed)
+			i = fixed_topic(seed, predict->asked);
+		else if (i == TOPICS)
+			i = memory_next(&predict->memory, fmin(chance, 0.999));
 		status = predict_round(predict, i, &random, error);
-		if (!status && predict->path && !predict->ended && !kept)
-			kept = memory_save(&predict->memory, predict->path,
-					error);
 	}
 	predict_sum_up(predict);
-	return status ? status : kept;
+	if (!status && predict->lost.status && error)
+		*error = predict->lost;
+	return status ? status : predict->lost.status;
 }

@@ -24,11 +24,13 @@ static const struct question questions[] = {
 		.rubric = {
 			{ "Every coordinate of the query may read every feature of the "
 			  "token.",
+			  NULL,
 			  NULL, false },
-			{ "The reason is the shape of the weight, (d, C): a row has C "
-			  "numbers.",
+			{ "The shape that shows it is that of the weight, (d, C).",
+			  NULL,
 			  NULL, false },
 			{ "What is split among the heads is the projected result.",
+			  NULL,
 			  NULL, false },
 		}
 	},
@@ -49,13 +51,18 @@ static const struct question questions[] = {
 			"later can find them again. A projection can learn to be a "
 			"sum; a sum cannot learn to be another projection.",
 		.rubric = {
-			{ "Concatenation neither adds, averages nor chooses.",
+			{ "Concatenation sets the outputs side by side.",
+			  NULL,
 			  NULL, false },
 			{ "The output projection mixes coordinates of different heads.",
+			  NULL,
 			  NULL, false },
-			{ "Sums lose the differences between heads, for good.",
+			{ "Neither reaches another position.",
+			  NULL,
 			  NULL, false },
-			{ "The projection acts on each position by itself.",
+			{ "From a sum the differences between the heads cannot be had "
+			  "back.",
+			  NULL,
 			  NULL, false },
 		}
 	},
@@ -75,12 +82,14 @@ static const struct question questions[] = {
 			"flatter, and no shape would tell.",
 		.rubric = {
 			{ "d=C/H=4, so the divisor is 2.",
+			  NULL,
 			  NULL, false },
 			{ "The width that counts is the number of terms in the head's "
 			  "own dot product.",
+			  NULL,
 			  NULL, false },
-			{ "Too large a divisor flattens the weights, while every shape "
-			  "and every sum of a row stays right.",
+			{ "Too large a divisor flattens the weights.",
+			  NULL,
 			  NULL, false },
 		}
 	},
@@ -90,40 +99,46 @@ static const struct question questions[] = {
 		.prompt = "The width stays 8, there are no biases, B=2 and T=4. We go "
 			"from one head to four. What happens to the number of "
 			"parameters, to the number of scores that are stored, to the "
-			"head width, and to the arithmetic of the two score "
-			"products? Which of these tells how long the layer takes, or "
-			"how good it is?",
+			"head width, and to the arithmetic of the two products, "
+			"queries with keys and weights with values? Which of these "
+			"tells how long the layer takes, or how good it is?",
 		.answer = "The parameters stay: 256 and 256, which is 4*C*C, since "
 			"more heads are narrower in the same proportion. The scores "
 			"grow with the heads, B*H*T*T: from 32 to 128. The head "
-			"width shrinks from 8 to 2. The arithmetic of the score "
-			"products is B*H*T*T*d = B*T*T*C each, and stays. None of "
-			"this is a number of seconds, and none says that the two "
-			"layers can do the same: heads of width 2 compare less, and "
-			"there are more distributions.",
+			"width shrinks from 8 to 2. The arithmetic of either product "
+			"is B*H*T*T*d = B*T*T*C, and stays. None of this is a number "
+			"of seconds, and none says that the two layers can do the "
+			"same: a score has 2 terms where it had 8, and there are "
+			"four distributions for one.",
 		.rubric = {
 			{ "Parameters unchanged at 256, or 4*C*C.",
+			  NULL,
 			  NULL, false },
 			{ "Stored scores four times as many.",
+			  NULL,
 			  NULL, false },
 			{ "Head width a quarter.",
+			  NULL,
 			  NULL, false },
-			{ "Leading arithmetic of the score products unchanged.",
+			{ "Arithmetic of the two products unchanged.",
+			  NULL,
 			  NULL, false },
-			{ "Counts are not seconds, and not quality.",
+			{ "None of these counts tells how long, or how good.",
+			  NULL,
 			  NULL, false },
 		}
 	},
 	{
 		.name = "equal-queries",
 		.see = PLACE_sec_silent "; " PLACE_sec_contribution,
-		.prompt = "In the fixture, set the query feature to zero at every "
-			"position. The values stay [2, 0], [0, 4] and [6, 2] in both "
-			"heads, and the keys stay opposite. What are the weights of "
-			"both heads at the last position, and why do the keys not "
-			"help? What do both carry home, and what happens to the "
-			"coordinates of the output that subtract one head from the "
-			"other, and to those that add the two?",
+		.prompt = "Two heads attend to three positions. The values of both are "
+			"[2, 0], [0, 4] and [6, 2], the keys of one are the opposite "
+			"of the other's, and every query is zero: the fixture, with "
+			"its query feature silenced. What are the weights of both "
+			"heads at the last position, and why do the keys not help? "
+			"What do both carry home? What happens to coordinates of the "
+			"output that subtract one head from the other, and to those "
+			"that add the two?",
 		.answer = "Zero queries make every score zero, whatever the keys. So "
 			"both heads weigh all three positions by 1/3 and both carry "
 			"home the mean of the values, [8/3, 2]. The sums double, "
@@ -132,13 +147,20 @@ static const struct question questions[] = {
 			"for routes nothing.",
 		.rubric = {
 			{ "Both distributions are uniform, 1/3 each.",
+			  NULL,
 			  NULL, false },
 			{ "Both mixtures are the same mean, [8/3, 2].",
+			  NULL,
 			  NULL, false },
-			{ "Coordinates that subtract the heads become zero, those that "
-			  "add them double the mean.",
+			{ "Coordinates that subtract the heads become zero.",
+			  NULL,
 			  NULL, false },
-			{ "Routing needs query and key.",
+			{ "Those that add them double the mean.",
+			  NULL,
+			  NULL, false },
+			{ "The keys do not help, since a query of zero scores each of "
+			  "them 0.",
+			  NULL,
 			  NULL, false },
 		}
 	},
@@ -161,22 +183,24 @@ static const struct question questions[] = {
 			"under any values and any projection.",
 		.rubric = {
 			{ "The contribution is [2, -10/7, -2, 10/7], with its signs.",
+			  NULL,
 			  NULL, false },
 			{ "Coordinates 1 and 2 rise.",
+			  NULL,
 			  NULL, false },
-			{ "Weights alone could not have told: the sign comes from "
-			  "values and projection.",
+			{ "The weights could not have told.",
+			  NULL,
 			  NULL, false },
 		}
 	},
 	{
 		.name = "causality-test",
 		.see = PLACE_ch_interventions,
-		.prompt = "You are given a layer that claims to be causal. You may run "
-			"it as often as you like. Which experiment convinces you, "
-			"and which second run convinces you that the experiment "
-			"could have failed? Name two observations that are not "
-			"enough.",
+		.prompt = "You are given a layer that claims to be causal, and a "
+			"switch for its mask. You may run it as often as you like. "
+			"Which experiment convinces you, and which second run "
+			"convinces you that the experiment could have failed? Name "
+			"two observations that are not enough.",
 		.answer = "Change the input at one position, run again, and compare "
 			"the outputs: nothing before that position may move, not "
 			"even a little, and this for every position. In the fixture "
@@ -192,16 +216,22 @@ static const struct question questions[] = {
 		.rubric = {
 			{ "Intervene on an input, and compare outputs at earlier "
 			  "positions.",
+			  NULL,
 			  NULL, false },
-			{ "The change there must be exactly zero, at every position in "
-			  "turn. (Where a library multiplies in other orders, within "
-			  "rounding.)",
+			{ "Nothing may move there. (Where a library multiplies in "
+			  "other orders, within rounding.)",
+			  NULL,
 			  NULL, false },
-			{ "Negative control: without the mask, the past does move.",
+			{ "Each position is changed in turn.",
+			  NULL,
 			  NULL, false },
-			{ "The whole layer is tested, not only its weights.",
+			{ "The second run is without the mask, and there the past "
+			  "moves.",
+			  NULL,
 			  NULL, false },
-			{ "Shapes and sums of rows are named as not enough.",
+			{ "Two of these are named as not enough: shapes, sums of rows, "
+			  "weights of zero on the future.",
+			  NULL,
 			  NULL, false },
 		}
 	},
@@ -225,16 +255,17 @@ static const struct question questions[] = {
 			"subjects changes, with its sign. And a number such as 3 "
 			"means nothing in another model, or after another training.",
 		.rubric = {
-			{ "A pattern on some inputs is an observation, not a job.",
+			{ "Shown is where the head puts its weight, on these inputs.",
+			  NULL,
 			  NULL, false },
-			{ "Weights route; values and projection decide what it is "
-			  "worth.",
+			{ "Not shown is that the model uses what the head fetches.",
+			  NULL,
 			  NULL, false },
-			{ "Interventions with signed changes are needed, on many "
-			  "inputs.",
+			{ "Next comes an intervention, such as removing the head.",
+			  NULL,
 			  NULL, false },
-			{ "Head numbers carry no meaning, and separate parameters do "
-			  "not force specialists.",
+			{ "The number 3 says nothing about another model.",
+			  NULL,
 			  NULL, false },
 		}
 	},
@@ -248,11 +279,13 @@ static const struct question explanations[] = {
 			"sources, although all of them see the same input? And how "
 			"does concatenating their outputs differ from projecting "
 			"them? Does either mix positions?",
-		.apply = "Now a case. In the fixture, the query feature is zero "
-			"everywhere; the values of both heads are [2, 0], [0, 4] and "
-			"[6, 2]. What are the mixtures of both heads at the last "
-			"position, and why? What becomes of the output coordinates "
-			"that subtract one head from the other?",
+		.apply = "Now a case. In the fixture both heads have the values [2, "
+			"0], [0, 4] and [6, 2], and the keys of head 1 are the "
+			"opposite of those of head 0. At the last position the "
+			"mixtures are [26/7, 16/7] and [2, 10/7]. There the query "
+			"feature is 1, and we make it -1. What are the mixtures now, "
+			"and why? What becomes of the output coordinates that add "
+			"the heads, and of those that subtract one from the other?",
 		.answer = "Each head has query, key and value projections of its own. "
 			"From one and the same input they make different queries and "
 			"keys, hence different scores, and a softmax of its own "
@@ -262,32 +295,49 @@ static const struct question explanations[] = {
 			"parameters differ. The concatenation keeps them apart, in "
 			"columns of their own. The projection reads all columns and "
 			"may add, subtract or ignore them, at each position by "
-			"itself. In the case, all scores are zero and both "
-			"distributions uniform. Both heads carry home [8/3, 2], and "
-			"the subtracting coordinates are 0 and 0.",
+			"itself. In the case, every score changes its sign. Since "
+			"the keys were opposite, each head has the scores that the "
+			"other had, and the mixtures change places. Sums do not "
+			"notice and stay 40/7 and 26/7. Differences change their "
+			"sign; they were 6/7 and 12/7.",
 		.rubric = {
-			{ "Each head has its own projections, and each reads the full "
-			  "width.",
+			{ "Each head has projections of its own.",
 			  "If both heads had the same three weights, would there still "
-			  "be two mixtures?", false },
-			{ "Each head has its own distribution over the sources, one "
-			  "for each receiving position.",
+			  "be two mixtures?",
+			  "No. They would have the same queries, keys and values, "
+			  "hence the same weights, and carry home the same twice.", false },
+			{ "Each head has a distribution of its own over the sources.",
 			  "Over which axis does the softmax run, and how many rows of "
-			  "weights does a layer with H heads and T positions make?", false },
+			  "weights does a layer with H heads make of one example with "
+			  "T positions?",
+			  "Over the sources, the last axis. It makes H*T rows, one for "
+			  "each head and each receiving position.", false },
 			{ "Concatenation keeps numbers apart and unchanged.",
 			  "I double one number of head 1's output. Which numbers of "
-			  "the concatenation move, and which of the output may?", false },
+			  "the concatenation move, and which of the output may?",
+			  "Of the concatenation this one. Of the output all "
+			  "coordinates of the same position may, for each of them may "
+			  "read that column.", false },
 			{ "The projection mixes features, and no positions.",
-			  "Could a clever projection let position 0 know of position 2?", false },
-			{ "Both mixtures are uniform, and equal: [8/3, 2].",
-			  "What is the softmax of three scores that are all zero? And "
-			  "with which values does that go?", true },
-			{ "The subtracting coordinates vanish.",
+			  "Could a clever projection let position 0 know of position 2?",
+			  "No. It sees one position at a time, and the same weights "
+			  "act on each.", false },
+			{ "The mixtures change places.",
+			  "Which weights has head 0 now, and which had it before?",
+			  "It had 1/7, 2/7 and 4/7. It has those of head 1, 4/7 first.", true },
+			{ "It is said why: every score changes its sign.",
+			  "A score is the product of query and key. What becomes of it "
+			  "when the query changes its sign?",
+			  "It changes its sign, too. And the scores of the two heads "
+			  "differed in their signs only.", true },
+			{ "The coordinates that add stay.",
+			  "Coordinate 0 of the output is the sum of coordinates 0 and "
+			  "2 of the concatenation. What is it before, and after?",
+			  "Both times 40/7.", true },
+			{ "The coordinates that subtract change their sign.",
 			  "Coordinate 2 of the output is the difference of coordinates "
-			  "0 and 2 of the concatenation. What are these two when the "
-			  "heads agree?", true },
-			{ "It is said why: a query of zero meets every key alike.",
-			  "The keys are still opposite. Why does that no longer matter?", true },
+			  "0 and 2 of the concatenation. What is it before, and after?",
+			  "12/7 before, and minus that after.", true },
 		}
 	},
 };
@@ -342,7 +392,7 @@ static const struct card cards[] = {
 	{
 		.name = "parameters-biases",
 		.see = PLACE_sec_biases,
-		.front = "And with biases?",
+		.front = "How many parameters has a layer of width C with biases?",
 		.back = "4*C*C + 4*C. Width 8 gives 288.",
 	},
 	{

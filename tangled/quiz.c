@@ -147,8 +147,17 @@ static enum status quiz_show(struct quiz *quiz, int indent,
 	return status;
 }
 
+/* Does the line skip the question, or end the quiz? */
+static bool quiz_leaves(struct quiz *quiz, const char *line)
+{
+	quiz->skipped |= reply_is(line, "s");
+	quiz->stopped |= reply_stops(line);
+	quiz->ended |= quiz->stopped;
+	return quiz->skipped || quiz->stopped;
+}
+
 /* Let the reader write, until a line is empty. False if nothing was
- * written. */
+ * written, or if what was asked is left. */
 static bool quiz_listen(struct quiz *quiz)
 {
 	char line[REPLY_LINE];
@@ -158,96 +167,136 @@ static bool quiz_listen(struct quiz *quiz)
 		quiz->ended = !reply_line(quiz->in, quiz->out, "> ", line);
 		if (quiz->ended || reply_empty(line))
 			return written;
+		if (quiz_leaves(quiz, line))
+			return false;
 		written = true;
 	}
 }
 
-/* Yes or no? Asks until it is one of them. */
+/* Yes or no? Asks until it is one of them, or what is asked is left. */
 static bool quiz_mark(struct quiz *quiz)
 {
-	char line[REPLY_LINE], word[8], more[2];
+	char line[REPLY_LINE];
 
 	for (;;) {
-		if (!reply_line(quiz->in, quiz->out,
-				"     found in yours? (y/n) ", line)) {
-			quiz->ended = true;
+		quiz->ended = !reply_line(quiz->in, quiz->out,
+				"     found in yours? (y/n) ", line);
+		if (quiz->ended || quiz_leaves(quiz, line))
 			return false;
-		}
-		if (sscanf(line, "%7s %1s", word, more) == 1) {
-			if (!strcasecmp(word, "y") || !strcasecmp(word, "yes"))
-				return true;
-			if (!strcasecmp(word, "n") || !strcasecmp(word, "no"))
-				return false;
-		}
-		fputs("     (Your answer is complete. Write y or n.)\n",
-				quiz->out);
+		if (reply_is(line, "y") || reply_is(line, "yes"))
+			return true;
+		if (reply_is(line, "n") || reply_is(line, "no"))
+			return false;
+		fputs("     (Your answer is complete. Write y or n; s skips"
+				" the rest,\n     q ends the quiz.)\n", quiz->out);
 	}
 }
 
+static bool quiz_goes_on(const struct quiz *quiz)
+{
+	return !quiz->ended && !quiz->skipped;
+}
+
+/* Ask what follows a gap up, and answer it. */
+static enum status quiz_follow(struct quiz *quiz,
+		const struct quiz_item *item, struct error *error)
+{
+	enum status status = quiz_show(quiz, 5, "", item->ask, error);
+
+	if (!status)
+		quiz_listen(quiz);
+	if (!status && quiz_goes_on(quiz))
+		status = quiz_show(quiz, 5, "", item->reply, error);
+	return status;
+}
+
+/* Let the reader mark the items of the explanation or of the case. */
 static enum status quiz_judge(struct quiz *quiz,
-		const struct question *question, struct error *error)
+		const struct question *question, bool applies,
+		struct error *error)
 {
 	const struct quiz_item *item = question->rubric;
 	enum status status = MH_OK;
-	size_t found[2] = { 0 }, items[2] = { 0 };
+	size_t found = 0, items = 0;
 	char lead[16];
 
-	for (int i = 1; item->text && !quiz->ended && !status; i++) {
-		snprintf(lead, sizeof lead, "%d. ", i);
-		/* say which part of an explanation is judged */
-		if (question->apply && (i == 1 || item->applies != item[-1].applies))
-			fprintf(quiz->out, "%s\n", item->applies ?
-					"\nOf the case:" : "Of the explanation:");
+	fputs("\nNobody has read yours. Mark it yourself; half an item is"
+			" none:\n", quiz->out);
+	for (; item->text && quiz_goes_on(quiz) && !status; item++) {
+		if (item->applies != applies)
+			continue;
+		snprintf(lead, sizeof lead, "%zu. ", items + 1);
 		status = quiz_show(quiz, 5, lead, item->text, error);
-		if (status)
-			break;
-		bool has = quiz_mark(quiz);
+		bool has = !status && quiz_mark(quiz);
 
-		found[item->applies] += has;
-		items[item->applies] += !quiz->ended;
-		if (!has && !quiz->ended && item->ask) {
-			status = quiz_show(quiz, 5, "", item->ask, error);
-			if (!status)
-				quiz_listen(quiz);
-		}
-		item++;
+		if (!quiz_goes_on(quiz))
+			break;
+		found += has;
+		items++;
+		if (!has && !status && item->ask)
+			status = quiz_follow(quiz, item, error);
 	}
-	/* judge explanation and application apart */
-	quiz->found += found[0] + found[1];
-	quiz->items += items[0] + items[1];
-	if (question->apply && !quiz->ended)
-		fprintf(quiz->out, "\nExplanation: %zu of %zu. Application:"
-				" %zu of %zu.\n", found[0], items[0], found[1],
-				items[1]);
+	quiz->found += found;
+	quiz->items += items;
+	if (question->apply)
+		fprintf(quiz->out, "%s: %zu of %zu.\n", applies ?
+				"Application" : "Explanation", found, items);
 	return status;
+}
+
+/* Ask for a case, when the explanation has been marked. */
+static enum status quiz_case(struct quiz *quiz,
+		const struct question *question, struct error *error)
+{
+	enum status status;
+
+	putc('\n', quiz->out);
+	status = quiz_show(quiz, 0, "", question->apply, error);
+	if (!status)
+		quiz_listen(quiz);
+	if (!status && quiz_goes_on(quiz))
+		status = quiz_judge(quiz, question, true, error);
+	return status;
+}
+
+static enum status quiz_answer(struct quiz *quiz,
+		const struct question *question, struct error *error)
+{
+	fputs("\nOur answer:\n", quiz->out);
+	return quiz_show(quiz, 2, "", question->answer, error);
 }
 
 enum status quiz_ask(struct quiz *quiz, const struct question *question,
 		struct error *error)
 {
 	size_t missed = quiz->items - quiz->found;
+	bool explain = question->apply != NULL;
 	enum status status;
 
+	quiz->skipped = false;
 	fprintf(quiz->out, "%s%s\n\n", quiz->asked++ ? "\n" : "",
 			question->name);
 	status = quiz_show(quiz, 0, "", question->prompt, error);
-	if (!status && question->apply) {
-		putc('\n', quiz->out);
-		status = quiz_show(quiz, 0, "", question->apply, error);
-	}
 	if (status)
 		return status;
-	fputs("\nIn your own words; an empty line ends it.\n", quiz->out);
-	if (!quiz_listen(quiz) && quiz->ended)
+	fputs("\nIn your own words; an empty line ends it. (s skips the"
+			" question, q ends\nthe quiz.)\n", quiz->out);
+	if (!quiz_listen(quiz) && !quiz_goes_on(quiz))
 		return MH_OK;
-	fputs("\nOur answer:\n", quiz->out);
-	status = quiz_show(quiz, 2, "", question->answer, error);
-	if (!status && !quiz->ended) {
-		fputs("\nNobody has read yours. Mark it yourself:\n",
-				quiz->out);
-		status = quiz_judge(quiz, question, error);
-	}
-	if (quiz->ended || quiz->items - quiz->found > missed) {
+	if (!explain)
+		status = quiz_answer(quiz, question, error);
+	if (!status && quiz_goes_on(quiz))
+		status = quiz_judge(quiz, question, false, error);
+	if (!status && explain && quiz_goes_on(quiz))
+		status = quiz_case(quiz, question, error);
+	if (!status && explain && !quiz->skipped && !quiz->stopped)
+		status = quiz_answer(quiz, question, error);
+	/* say where to read what was missed */
+	bool misses = quiz->items - quiz->found > missed;
+
+	if (misses && quiz->misses < QUIZ_MISSED)
+		quiz->missed[quiz->misses++] = question;
+	if (misses || (quiz->ended && !quiz->stopped)) {
 		fputs("\nTo read again:\n", quiz->out);
 		reply_wrap(quiz->out, 2, "", question->see);
 	}
@@ -270,8 +319,14 @@ enum status quiz_run(struct quiz *quiz, const char *name,
 		status = quiz_ask(quiz, question, error);
 	if (!status)
 		fprintf(quiz->out, "\n%sBy your own marks, %zu of %zu"
-				" found.\n", quiz->ended ? "The input has ended. " :
-				"", quiz->found, quiz->items);
+				" found.\n", quiz->ended && !quiz->stopped ?
+				"The input has ended. " : "", quiz->found,
+				quiz->items);
+	for (size_t i = 0; i < quiz->misses && !status && !name; i++) {
+		fprintf(quiz->out, "  missed in %s:\n",
+				quiz->missed[i]->name);
+		reply_wrap(quiz->out, 4, "", quiz->missed[i]->see);
+	}
 	facts_free(&quiz->facts);
 	return status;
 }
@@ -350,7 +405,8 @@ static enum status card_write(FILE *out, const struct facts *facts,
 	card_field(out, back);
 	fputs("<br><br><small>", out);
 	card_field(out, card->see);
-	fprintf(out, "</small>\tmultihead::%s\n", tag);
+	fprintf(out, "</small>\tmultihead::%s\tMulti-head attention\n",
+			tag);
 	return MH_OK;
 }
 
@@ -361,8 +417,8 @@ enum status quiz_cards(FILE *out, struct error *error)
 
 	if (!status)
 		fputs("#separator:tab\n#html:true\n#notetype:Basic\n"
-				"#deck:Multi-head attention\n#guid column:1\n"
-				"#tags column:4\n", out);
+				"#guid column:1\n#tags column:4\n#deck column:5\n",
+				out);
 	for (size_t i = 0; i < CARDS && !status; i++)
 		status = card_write(out, &facts, &cards[i], "card", error);
 	for (size_t i = 0; i < QUESTIONS && !status; i++) {

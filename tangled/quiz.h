@@ -7,12 +7,13 @@
 
 #include "error.h"
 
-enum { QUIZ_ITEMS = 8, QUIZ_TEXT = 2000 };
+enum { QUIZ_ITEMS = 9, QUIZ_TEXT = 2000, QUIZ_MISSED = 16 };
 
 /* What a good answer contains. */
 struct quiz_item {
 	const char *text;       /* NULL behind the last one */
 	const char *ask;        /* a question if it is missing, or NULL */
+	const char *reply;      /* what we would answer to that */
 	bool applies;           /* of the case, not of the explanation */
 };
 
@@ -54,14 +55,17 @@ enum status facts_fill(const struct facts *facts, const char *text,
 struct quiz {
 	FILE *in, *out;
 	struct facts facts;
-	size_t asked, found, items;
-	bool ended;                     /* the input has */
+	size_t asked, found, items, misses;
+	const struct question *missed[QUIZ_MISSED];
+	bool skipped;                   /* this question is */
+	bool ended, stopped;            /* the input has; the reader did */
 };
 
 /* Ask one question: show the prompt, wait for a line that is empty,
- * show answer and rubric, and let the reader mark each item. If the
- * input ends in the midst of an answer, ours is still shown. Returns
- * what facts_fill returns. */
+ * show answer and rubric, and let the reader mark each item. What is
+ * to be explained is marked first, then comes the case, and at last the
+ * answer. If the input ends in the midst of an answer, ours is still
+ * shown. Returns what facts_fill returns. */
 enum status quiz_ask(struct quiz *quiz, const struct question *question,
 		struct error *error);
 

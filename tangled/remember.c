@@ -1,9 +1,11 @@
 /* remember.c: made from chapters/74-predict.nw; edit it there. */
 #define _DEFAULT_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,17 +65,22 @@ enum status memory_path(char path[MEMORY_PATH], struct error *error)
 			"the path to remember at is too long");
 }
 
-/* Make the folders above a path; if one cannot be made, opening the
- * file will say why. */
-static void memory_folders(const char *path)
+/* Make the folders above a path. */
+static enum status memory_folders(const char *path, struct error *error)
 {
 	char folder[MEMORY_PATH];
+	struct stat facts;
 
 	for (const char *at = strchr(path + 1, '/'); at;
 			at = strchr(at + 1, '/')) {
 		snprintf(folder, sizeof folder, "%.*s", (int)(at - path), path);
-		mkdir(folder, 0700);
+		int cause = mkdir(folder, 0700) == 0 ? 0 : errno;
+
+		if (cause && stat(folder, &facts) != 0)
+			return REFUSE(error, MH_EFILE, "cannot make the folder"
+					" %.100s: %s", folder, strerror(cause));
 	}
+	return MH_OK;
 }
 
 /* Numbers have nine digits at most in the file. */
@@ -87,10 +94,11 @@ enum status memory_save(const struct memory *memory, const char *path,
 {
 	const struct memory_item *item = memory->item;
 	struct whole whole;
-	enum status status;
+	enum status status = memory_folders(path, error);
 	char *real;
 
-	memory_folders(path);
+	if (status)
+		return status;
 	real = realpath(path, NULL);    /* where a link leads */
 	status = whole_open(&whole, real ? real : path, error);
 	if (!status) {
@@ -172,6 +180,37 @@ enum status memory_load(struct memory *memory, const char *path,
 		return REFUSE(error, MH_EFORMAT, "%.100s is damaged", path);
 	*memory = read;
 	return MH_OK;
+}
+
+/* Hold the folder of a path until what is returned is closed; -1 where
+ * folders cannot be held. */
+static int memory_hold(const char *path)
+{
+	char folder[MEMORY_PATH];
+	int held;
+
+	snprintf(folder, sizeof folder, "%.*s",
+			(int)(strrchr(path, '/') - path), path);
+	held = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (held >= 0 && flock(held, LOCK_EX) != 0 && errno == EINTR)
+		;
+	return held;
+}
+
+enum status memory_round(struct memory *memory, const char *path,
+		size_t i, bool right, struct error *error)
+{
+	enum status status = memory_folders(path, error);
+	int held = status ? -1 : memory_hold(path);
+
+	if (!status)
+		status = memory_load(memory, path, error);
+	memory_note(memory, i, right);
+	if (!status)
+		status = memory_save(memory, path, error);
+	if (held >= 0)
+		close(held);
+	return status;
 }
 
 enum status memory_set_aside(const char *path, char aside[MEMORY_PATH],

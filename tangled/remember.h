@@ -44,9 +44,17 @@ enum status memory_load(struct memory *memory, const char *path,
 
 /* Write the file, whole or not at all; the folders above it are made,
  * and if it is a link, what it leads to is written. Returns what
- * whole_open and whole_close return. */
+ * whole_open and whole_close return; MH_EFILE if there is no folder. */
 enum status memory_save(const struct memory *memory, const char *path,
 		struct error *error);
+
+/* Note an answer, in memory and in the file. Another session may have
+ * noted more there since, which is not lost: memory is read again
+ * before, and the folder is locked meanwhile, where folders can be.
+ * Returns what memory_load and memory_save return; then the answer is
+ * noted in memory alone. */
+enum status memory_round(struct memory *memory, const char *path,
+		size_t i, bool right, struct error *error);
 
 /* Give a damaged file another name, behind which nothing stands yet,
  * and store it in aside. MH_EFILE if that cannot be done. */

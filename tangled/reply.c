@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "reply.h"
@@ -43,6 +44,20 @@ bool reply_empty(const char *line)
 	return line[strspn(line, " \t\r")] == '\0';
 }
 
+bool reply_is(const char *line, const char *word)
+{
+	size_t length = strlen(word);
+
+	line += strspn(line, " \t");
+	return strncasecmp(line, word, length) == 0 &&
+			reply_empty(line + length);
+}
+
+bool reply_stops(const char *line)
+{
+	return reply_is(line, "q") || reply_is(line, "quit");
+}
+
 void reply_wrap(FILE *out, int indent, const char *lead,
 		const char *text)
 {
@@ -81,45 +96,106 @@ static const char *reply_digits(const char *text, int *decimals)
 	return digits + *decimals ? text : start;
 }
 
+/* A decimal, or a whole power of one, and how many decimals it has, -1
+ * if nobody rounds like that. Returns its end; text if that fails. */
+static const char *reply_power(const char *text, double *value,
+		int *decimals)
+{
+	const char *end = reply_digits(text, decimals);
+	size_t digits;
+
+	*value = strtod(text, NULL);
+	if (end == text || *end != '^')
+		return end;
+	digits = strspn(end + 1, "0123456789");
+	*value = (*text == '-' ? -1 : 1) * pow(fabs(*value),
+			strtod(end + 1, NULL));
+	*decimals = -1;
+	return digits && digits < 4 ? end + 1 + digits : text;
+}
+
+/* The same for a product. */
+static const char *reply_product(const char *text, double *value,
+		int *decimals)
+{
+	const char *end = reply_power(text, value, decimals);
+
+	while (end > text && *end == '*') {
+		const char *next = end + 1;
+		double factor;
+
+		end = reply_power(next, &factor, decimals);
+		*value *= factor;
+		*decimals = -1;
+		if (end == next)
+			return text;
+	}
+	return end;
+}
+
 /* One number, which must fill its text. */
 static bool reply_number(struct reply_number *number)
 {
-	int decimals, below;
-	const char *end = reply_digits(number->text, &decimals);
-	const char *slash = end;
-	double unit = *end == '%' ? 0.01 : 1;
+	int decimals;
+	const char *end = reply_product(number->text, &number->value,
+			&decimals);
+	const char *below = end + 1;
+	double unit = *end == '%' ? 0.01 : 1, divisor;
 
 	if (end == number->text)
 		return false;
-	number->value = strtod(number->text, NULL) * unit;
-	number->half = pow(10, -decimals) * unit / 2;
-	if (*slash != '/')
-		return end[*end == '%'] == '\0';
-	end = reply_digits(slash + 1, &below);
-	number->value /= strtod(slash + 1, NULL);
+	number->half = decimals < 0 ? 0 : pow(10, -decimals) * unit / 2;
+	number->value *= unit;
+	if (*end != '/')
+		return end[*end == '%'] == '\0' && isfinite(number->value);
+	end = reply_product(below, &divisor, &decimals);
+	number->value /= divisor;
 	number->half = 0;
-	return end > slash + 1 && *end == '\0' && isfinite(number->value);
+	return end > below && *end == '\0' && isfinite(number->value);
 }
 
-/* Put a hyphen in place of each printed minus. */
-static void reply_minus(char text[])
+void reply_plain(char line[])
 {
-	static const char minus[] = "\xe2\x88\x92";
+	static const char *const signs[] = {
+		"-\xe2\x88\x92", " \xc2\xa0", " \xe2\x80\xaf",
+		" \xe2\x80\x89", "*\xc3\x97", "*\xe2\x8b\x85",
+		"*\xc2\xb7", "/\xe2\x81\x84"
+	};
+	char *to = line;
 
-	for (char *at = text; (at = strstr(at, minus)); at++) {
-		*at = '-';
-		memmove(at + 1, at + 3, strlen(at + 3) + 1);
+	for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+		for (char *at = line; (at = strstr(at, signs[i] + 1)); ) {
+			size_t length = strlen(signs[i] + 1);
+
+			*at++ = signs[i][0];
+			memmove(at, at + length - 1, strlen(at + length - 1) + 1);
+		}
+	for (const char *at = line; *at; at++) {
+		char next = at[strspn(at, " \t")];
+
+		if (next == *at || !(strchr("*/^", next) ||
+				(to > line && strchr("*/^", to[-1]))))
+			*to++ = *at;
 	}
+	*to = '\0';
 }
 
-void reply_join(char *line)
+void reply_join(char line[], bool whole)
 {
-	for (char *at = line; (at = strchr(at, ',')); )
-		if (at > line && isdigit((unsigned char)at[-1]) &&
-				strspn(at + 1, "0123456789") == 3)
+	for (char *at = line; (at = strchr(at, ',')); at++) {
+		const char *first = at;
+
+		while (first > line && isdigit((unsigned char)first[-1]))
+			first--;
+		if (first == at || !isdigit((unsigned char)at[1]))
+			continue;
+		if (!whole)
+			*at = '.';
+		else if (*first != '0' && strspn(at + 1, "0123456789") == 3) {
 			memmove(at, at + 1, strlen(at));
-		else
-			at++;
+			at--;
+		}
+	}
 }
 
 int reply_numbers(const char *line, struct reply_number numbers[],
@@ -136,7 +212,6 @@ int reply_numbers(const char *line, struct reply_number numbers[],
 
 		snprintf(number.text, sizeof number.text, "%.*s", (int)length,
 				line);
-		reply_minus(number.text);
 		if (!fits || !reply_number(&number)) {
 			numbers[0] = number;
 			return -1;

@@ -20,8 +20,12 @@ bool reply_line(FILE *in, FILE *out, const char *prompt, char line[]);
 /* Print a text with a question mark for whatever is not printable. */
 void reply_print(FILE *out, const char *text);
 
-/* Does the line hold nothing but blanks? */
+/* Does the line hold nothing but blanks? Nothing but this word, in
+ * small letters or large ones? Does it end the session, with q or quit?
+ */
 bool reply_empty(const char *line);
+bool reply_is(const char *line, const char *word);
+bool reply_stops(const char *line);
 
 /* Print a text in lines of 72 columns at most, each behind so many
  * blanks, in the last of which, on the first line, stands lead. */
@@ -40,9 +44,13 @@ struct reply_number {
 int reply_numbers(const char *line, struct reply_number numbers[],
 		int room);
 
-/* Take the commas between thousands out of a line that shall hold one
- * number. */
-void reply_join(char *line);
+/* Put what a keyboard has in place of signs that only a page has, and
+ * take the blanks around *, / and ^ away. */
+void reply_plain(char line[]);
+
+/* Read commas between digits in another way than as separators: those
+ * of whole numbers set thousands apart and go, others become points. */
+void reply_join(char line[], bool whole);
 
 /* Is this number, rounded as it may be, the true one? Would it be, if
  * it might be rounded as much as one likes? */

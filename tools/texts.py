@@ -19,7 +19,7 @@ import re
 NAME = re.compile(r"(question|explain|card) ([a-z0-9-]+)")
 FIELDS = {"question": ("see", "prompt", "answer", "rubric"),
           "explain": ("see", "prompt", "apply", "answer", "explains",
-                      "applies", "ask"),
+                      "applies", "ask", "reply"),
           "card": ("see", "front", "back")}
 ANY = re.compile(r"(%s):(?: +(.*))?" %
                  "|".join(sorted({f for kind in FIELDS.values()

@@ -17,13 +17,16 @@ START_TEST(numbers_are_read_as_people_write_them)
 		{ "26/7", 1, 26 / 7. }, { "[3.71, 2.29]", 2, 2.29 },
 		{ " -1/3;+.5\t7. ", 3, 7 }, { "1 2 3 4 5", 5, 0 },
 		{ "", 0, 0 }, { "(262144)", 1, 262144 }, { "-3/-4", 1, 0.75 },
-		{ "\xe2\x88\x92" "9", 1, -9 }, { "1 38.5%", 2, 0.385 },
-		{ "262,144", 2, 144 }
+		{ "1 38.5%", 2, 0.385 }, { "262,144", 2, 144 },
+		{ "2^18", 1, 262144 }, { "4*65536", 1, 262144 },
+		{ "2*3/7", 1, 6 / 7. }, { "1/2^3", 1, 0.125 },
+		{ "-2^2", 1, -4 }, { "4*2^8*.5", 1, 512 }
 	};
 	static const char *const bad[] = {
 		"seven", "1/0", "1/", "/7", "0x10", "1e5", "nan", "inf", "-",
 		".", "1.2.3", "1/2/3", "2 and 3", "--1", "0/0", "%", "1%2",
-		"1/2%",
+		"1/2%", "2^", "2^-1", "2^.5", "2^1000", "*3", "3*", "2**3",
+		"9^999", "256KiB",
 		"1234567890123456789012345678901234567890"
 	};
 	struct reply_number numbers[4];
@@ -76,17 +79,44 @@ START_TEST(a_vague_number_may_be_right_and_another_not)
 		{ "0.14", 1 / 7., true }, { "5", 4, false }
 	};
 	struct reply_number number;
-	char line[] = "1,234,567", other[] = "1,2345 ,678 12,34";
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		ck_assert_int_eq(reply_numbers(cases[i].typed, &number, 1), 1);
 		ck_assert_msg(reply_rounds(&number, cases[i].truth) ==
 				cases[i].may, "%s", cases[i].typed);
 	}
-	reply_join(line);
-	ck_assert_str_eq(line, "1234567");
-	reply_join(other);
-	ck_assert_str_eq(other, "1,2345 ,678 12,34");
+}
+END_TEST
+
+START_TEST(signs_and_commas_are_read_as_they_were_meant)
+{
+	static const struct { const char *line, *plain, *whole, *other; }
+	cases[] = {
+		{ "1,234,567", "1,234,567", "1234567", "1.234.567" },
+		{ "1,2345 ,678 12,34", "1,2345 ,678 12,34",
+			"1,2345 ,678 12,34", "1.2345 ,678 12.34" },
+		{ "0,222", "0,222", "0,222", "0.222" },
+		{ "3,5, 2", "3,5, 2", "3,5, 2", "3.5, 2" },
+		{ " 1 / 3 2 ^ 18", " 1/3 2^18", NULL, NULL },
+		{ "4 \xc3\x97 5\xc2\xa0" "\xe2\x88\x92" "6", "4*5 -6", NULL,
+			NULL },
+		{ "1\xe2\x81\x84" "3\xe2\x80\xaf" "2", "1/3 2", NULL, NULL },
+		{ "1 /", "1/", NULL, NULL }, { "", "", NULL, NULL }
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char plain[40], line[40];
+
+		snprintf(plain, sizeof plain, "%s", cases[i].line);
+		reply_plain(plain);
+		ck_assert_str_eq(plain, cases[i].plain);
+		for (int whole = 0; whole < 2 && cases[i].whole; whole++) {
+			snprintf(line, sizeof line, "%s", plain);
+			reply_join(line, whole);
+			ck_assert_str_eq(line, whole ? cases[i].whole :
+					cases[i].other);
+		}
+	}
 }
 END_TEST
 
@@ -104,6 +134,8 @@ START_TEST(questions_have_their_numbers_and_their_slips)
 		ck_assert(p.count > 0 && p.count <= PREDICT_NUMBERS);
 		ck_assert_uint_ge(p.slip_count, 2);
 		ck_assert_uint_lt(strlen(p.text), PREDICT_TEXT - 1);
+		ck_assert_uint_gt(strlen(p.how), 20);
+		ck_assert_uint_lt(strlen(p.how), PREDICT_HOW - 1);
 		for (char *line = strtok(p.text, "\n"); line;
 				line = strtok(NULL, "\n"))
 			ck_assert_msg(strlen(line) <= 76, "%s", line);
@@ -282,6 +314,7 @@ START_TEST(a_memory_reads_back_and_a_damaged_one_is_known)
 		"multihead predict, version 2x\n", "multihead", "something\n"
 	};
 	char folder[] = "/tmp/memory-XXXXXX", path[64], aside[MEMORY_PATH];
+	char sentence[MEMORY_PATH + 64];
 	struct memory m = three_items(), back = three_items();
 
 	ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -295,6 +328,20 @@ START_TEST(a_memory_reads_back_and_a_damaged_one_is_known)
 	ck_assert_uint_eq(back.round, 17);
 	ck_assert_uint_eq(back.item[1].due, 21);
 	ck_assert_uint_eq(back.item[1].missed, 3);
+	/* two sessions note what each was answered */
+	struct memory one = three_items(), two = three_items();
+
+	ck_ok(memory_load(&one, path, NULL));
+	ck_ok(memory_load(&two, path, NULL));
+	ck_ok(memory_round(&one, path, 1, false, NULL));
+	ck_ok(memory_round(&two, path, 2, true, NULL));
+	ck_assert_uint_eq(two.round, 19);
+	ck_ok(memory_round(&one, path, 2, true, NULL));
+	ck_ok(memory_load(&back, path, NULL));
+	ck_assert_uint_eq(back.round, 20);
+	ck_assert_uint_eq(back.item[1].missed, 4);
+	ck_assert_uint_eq(back.item[2].right, 2);
+	ck_ok(memory_save(&m, path, NULL));
 	/* remember the last round of all, through a link */
 	char target[64];
 
@@ -328,10 +375,18 @@ START_TEST(a_memory_reads_back_and_a_damaged_one_is_known)
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	ck_assert_int_eq(memory_load(&back, path, NULL), MH_EFILE);
 	ck_assert_int_eq(memory_save(&m, path, NULL), MH_EFILE);
+	ck_assert_int_eq(memory_round(&m, path, 1, true, NULL), MH_EFILE);
+	snprintf(path, sizeof path, "%s/file/in/predict.tsv", folder);
+	snprintf(aside, sizeof aside, "%s/file", folder);
+	write_text(aside, "");
+	snprintf(sentence, sizeof sentence, "cannot make the folder %s/in: Not"
+			" a directory", aside);
+	ck_refused(memory_save(&m, path, &error), MH_EFILE, sentence);
 }
 END_TEST
 
 static char *predict_said;
+static uint64_t predict_seed = 5;
 
 static struct predict predict_session(const char *typed,
 		const char *only, size_t rounds)
@@ -342,7 +397,7 @@ static struct predict predict_session(const char *typed,
 	ck_assert(predict_begin(&predict, only));
 	predict.in = fmemopen((void *)(uintptr_t)typed, strlen(typed), "r");
 	predict.out = open_memstream(&predict_said, &size);
-	ck_ok(predict_run(&predict, 5, NULL));
+	ck_ok(predict_run(&predict, predict_seed, NULL));
 	fclose(predict.in);
 	fclose(predict.out);
 	return predict;
@@ -377,8 +432,14 @@ START_TEST(what_does_not_answer_is_asked_again)
 {
 	static const struct { const char *topic, *typed, *said; }
 	cases[] = {
-		{ "prefix", "2 2 2 2 2 2\n", "1 or 0" },
-		{ "weights", "0 1 0\n", "rounded too much" },
+		{ "prefix", "2 2 2 2\n2 2 2 2 2\n2 2 2 2 2 2\n", "1 or 0" },
+		{ "prefix", "0000\n00000\n000000\n", "0 of 1 right" },
+		{ "bytes", "100.3\n", "Counts are whole" },
+		{ "bytes", "2^2\n", "you         2^2" },
+		{ "bytes", "1,024\n", "you        1024" },
+		{ "score", "91,25\n", "you       91.25" },
+		{ "score", "91 / 3\n", "you        91/3" },
+		{ "score", "q\n", "\n0 of 0 right" },
 		{ "counts", "7 8\n", "no mistake that gives these numbers" },
 		{ "counts", "7 8\n", "        ^         ^\n" },
 	};
@@ -392,21 +453,92 @@ START_TEST(what_does_not_answer_is_asked_again)
 }
 END_TEST
 
+START_TEST(what_is_rounded_is_sent_back_once)
+{
+	struct predict predict;
+	const char *said = NULL;
+
+	for (; !said && predict_seed < 100; predict_seed++) {
+		free(predict_said);
+		predict = predict_session("0 1 0\n0 1 0\n", "weights", 1);
+		said = strstr(predict_said, "rounded too much");
+	}
+	predict_seed = 5;
+	ck_assert_ptr_nonnull(said);
+	ck_assert_ptr_nonnull(strstr(said, "write 0.00 1.00 0.00."));
+	ck_assert_ptr_null(strstr(said + 1, "rounded too much"));
+	ck_assert_ptr_nonnull(strstr(said, "all weight went to the"));
+	ck_assert_uint_eq(predict.missed[0], 1);
+	ck_assert_ptr_nonnull(strstr(said, "By hand: position 1"));
+	free(predict_said);
+}
+END_TEST
+
+/* What is asked in a session whose reader always gives up. */
+static char *predict_asked(uint64_t seed, bool fixed)
+{
+	char gives_up[24] = "\n\n\n\n\n\n\n\n\n\n\n\n"
+			"\n\n\n\n\n\n\n\n\n\n\n";
+	struct predict predict = { .rounds = 23, .fixed = fixed };
+	size_t size;
+
+	ck_assert(predict_begin(&predict, NULL));
+	predict.in = fmemopen(gives_up, 23, "r");
+	predict.out = open_memstream(&predict_said, &size);
+	ck_ok(predict_run(&predict, seed, NULL));
+	ck_assert_uint_eq(predict.asked, 23);
+	fclose(predict.in);
+	fclose(predict.out);
+	return predict_said;
+}
+
+START_TEST(a_fixed_order_has_each_topic_once_in_ten_rounds)
+{
+	char *asked = predict_asked(5, true), *other;
+	const struct topic *topic;
+
+	for (size_t i = 0; (topic = predict_topic(i)); i++) {
+		size_t times[3] = { 0 };
+		char head[40];
+
+		for (size_t round = 0; round < 23; round++) {
+			snprintf(head, sizeof head, "\n%zu. %s\n", round + 1,
+					topic->name);
+			times[round / 10] += strstr(asked, head) != NULL ||
+					strncmp(asked, head + 1, strlen(head + 1)) == 0;
+		}
+		ck_assert_uint_eq(times[0], 1);
+		ck_assert_uint_eq(times[1], 1);
+		ck_assert_uint_le(times[2], 1);
+	}
+	for (int i = 0; i < 3; i++) {
+		other = predict_asked(i == 0 ? 5 : 6, i != 2);
+		ck_assert_int_eq(strcmp(asked, other) == 0, i == 0);
+		free(other);
+	}
+	free(asked);
+}
+END_TEST
+
 START_TEST(one_number_may_be_explained_and_another_not)
 {
 	struct prediction p = { .count = 2, .truth = { 64, 100 },
 			.slip_count = 1, .slips = {
 			{ SLIP_NO_OUT, { 48, NAN } } } };
 	struct reply_number typed[PREDICT_NUMBERS];
+	struct places read = { 0 };
 	char *said;
 	size_t size;
 	FILE *out = open_memstream(&said, &size);
 
 	ck_assert_int_eq(reply_numbers("48 5", typed, 2), 2);
-	predict_diagnose(out, predict_topic(6), &p, typed);
+	predict_diagnose(out, predict_topic(6), &p, typed, &read);
 	fclose(out);
-	ck_assert_ptr_nonnull(strstr(said, "48 comes of storage"));
+	ck_assert_ptr_nonnull(strstr(said,
+			"48 points to a mistake of storage: the output"));
 	ck_assert_ptr_nonnull(strstr(said, "no mistake that gives 5."));
+	ck_assert_uint_eq(read.count, 2);
+	ck_assert_str_ne(read.place[0], read.place[1]);
 	free(said);
 }
 END_TEST
@@ -424,6 +556,8 @@ void predict_suite(Suite *suite)
 			a_rounded_number_is_right_and_a_vague_one_is_not);
 	tcase_add_test(predict,
 			a_vague_number_may_be_right_and_another_not);
+	tcase_add_test(predict,
+			signs_and_commas_are_read_as_they_were_meant);
 	tcase_add_loop_test(predict,
 			questions_have_their_numbers_and_their_slips, 0, topics);
 	tcase_add_loop_test(predict,
@@ -443,6 +577,9 @@ void predict_suite(Suite *suite)
 			a_session_asks_until_it_has_numbers_and_counts);
 	tcase_add_test(predict,
 			what_does_not_answer_is_asked_again);
+	tcase_add_test(predict, what_is_rounded_is_sent_back_once);
+	tcase_add_test(predict,
+			a_fixed_order_has_each_topic_once_in_ten_rounds);
 	tcase_add_test(predict,
 			one_number_may_be_explained_and_another_not);
 }

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fixture.h"
 #include "quiz.h"
 #include "suites.h"
+#include "support.h"
 
 /* tests of quiz */
 START_TEST(every_number_of_every_text_is_recorded)
@@ -23,8 +25,8 @@ START_TEST(every_number_of_every_text_is_recorded)
 		ck_ok(facts_fill(&facts, q->answer, filled, NULL));
 		ck_assert_ptr_null(strpbrk(filled, "{}"));
 		for (items = 0; q->rubric[items].text; items++)
-			ck_assert_int_eq(q->apply != NULL,
-					q->rubric[items].ask != NULL);
+			ck_assert(q->apply ? q->rubric[items].ask &&
+					q->rubric[items].reply : !q->rubric[items].ask);
 		ck_assert_uint_ge(items, 3);
 	}
 	ck_assert_uint_eq(i, 9);
@@ -89,6 +91,18 @@ START_TEST(the_reader_marks_and_the_program_counts)
 	ck_assert_ptr_nonnull(strstr(quiz_said,
 			"By your own marks, 2 of 3"));
 	free(quiz_said);
+	quiz = quiz_session("all\n\ny\nn\ns\nq\n", NULL);
+	ck_assert_uint_eq(quiz.items, 2);
+	ck_assert_uint_eq(quiz.asked, 2);
+	ck_assert_uint_eq(quiz.misses, 1);
+	ck_assert(quiz.stopped);
+	ck_assert_ptr_nonnull(strstr(quiz_said,
+			"marks, 1 of 2 found.\n  missed in full-width:"));
+	free(quiz_said);
+	quiz = quiz_session("s\nsome\nq\n", NULL);
+	ck_assert_uint_eq(quiz.asked, 2);
+	ck_assert_ptr_null(strstr(quiz_said, "Our answer"));
+	free(quiz_said);
 	quiz = quiz_session("all\n\ny\nY\nyes\n", "full-width");
 	ck_assert_uint_eq(quiz.found, 3);
 	ck_assert_ptr_null(strstr(quiz_said, "To read again"));
@@ -108,7 +122,37 @@ START_TEST(a_gap_is_followed_up_at_once_and_alone)
 	ck_assert_ptr_nonnull(first);
 	ck_assert_ptr_null(strstr(quiz_said, "If both heads had"));
 	ck_assert_ptr_null(strstr(quiz_said, "I double one"));
+	ck_assert_ptr_nonnull(strstr(first, "> the last"));
+	ck_assert_ptr_nonnull(strstr(strstr(first, "> the last"),
+			"Over the sources, the last axis."));
 	free(quiz_said);
+	quiz = quiz_session("because\n\ny\ny\ny\ny\nso\n\ny\ny\ny\ny\n",
+			"several-mixtures");
+	ck_assert_uint_eq(quiz.found, 8);
+	first = strstr(quiz_said, "Now a case");
+	ck_assert_ptr_nonnull(first);
+	ck_assert(strstr(quiz_said, "Our answer") > first);
+	ck_assert(strstr(quiz_said, "Explanation: 4 of 4") < first);
+	ck_assert_ptr_nonnull(strstr(first, "Application: 4 of 4"));
+	free(quiz_said);
+}
+END_TEST
+
+START_TEST(a_query_of_the_other_sign_exchanges_the_mixtures)
+{
+	struct fixture f, other;
+
+	fixture_set(&f);
+	fixture_set(&other);
+	other.x[2][0] = -other.x[2][0];
+	ck_ok(fixture_run_layer(&f, NULL));
+	ck_ok(fixture_run_layer(&other, NULL));
+	for (int c = 0; c < FIXTURE_C; c++) {
+		int sign = c == 0 || c == 3 ? 1 : -1;
+
+		ck_near(other.concat[2][c], f.concat[2][(c + 2) % 4], 16);
+		ck_near(other.projected[2][c], sign * f.projected[2][c], 16);
+	}
 }
 END_TEST
 
@@ -155,7 +199,7 @@ START_TEST(what_is_written_for_others_can_be_read)
 
 		for (const char *c = line; *c; c++)
 			tabs += *c == '\t';
-		ck_assert_uint_eq(tabs, *line == '#' ? 0 : 3);
+		ck_assert_uint_eq(tabs, *line == '#' ? 0 : 4);
 		lines += *line != '#';
 	}
 	ck_assert_uint_ge(lines, 8 + 15);
@@ -172,6 +216,8 @@ void quiz_suite(Suite *suite)
 	tcase_add_test(quiz, a_number_is_written_as_on_the_page);
 	tcase_add_test(quiz, the_reader_marks_and_the_program_counts);
 	tcase_add_test(quiz, a_gap_is_followed_up_at_once_and_alone);
+	tcase_add_test(quiz,
+			a_query_of_the_other_sign_exchanges_the_mixtures);
 	tcase_add_test(quiz, the_end_of_the_input_ends_a_session);
 	tcase_add_test(quiz, what_is_written_for_others_can_be_read);
 }
