@@ -564,7 +564,7 @@ static enum status measure_biases(struct record *record,
 	if (!status)
 		status = forward_take(layer, x, &result, &room, error);
 	if (!status) {
-		/* go forth and back with random numbers */
+		/* go forward and back with random numbers */
 		layer_randomize(layer, 49);
 		tensor_randomize(x, &random, 1);
 		tensor_randomize(dy, &random, 1);

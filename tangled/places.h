@@ -6,6 +6,10 @@
 	"chapter 1, 'Why several perspectives'"
 #define PLACE_ch_tensors \
 	"chapter 2, 'Tensors are views'"
+#define PLACE_sec_strides \
+	"section 2.1, 'A shape and its strides'"
+#define PLACE_sec_views \
+	"section 2.4, 'Making views'"
 #define PLACE_sec_merge \
 	"section 2.5, 'A merge that is refused'"
 #define PLACE_sec_overlap \
@@ -22,6 +26,10 @@
 	"section 3.4, 'From scores to weights'"
 #define PLACE_sec_mix \
 	"section 3.5, 'The mix'"
+#define PLACE_sec_head \
+	"section 3.6, 'The whole head'"
+#define PLACE_sec_room \
+	"section 3.7, 'Room to work'"
 #define PLACE_ch_fixture \
 	"chapter 4, 'A fixture to calculate by hand'"
 #define PLACE_sec_inputs \
@@ -46,26 +54,38 @@
 	"section 5.10, 'What one head contributes'"
 #define PLACE_ch_packed \
 	"chapter 6, 'One product, a head axis'"
+#define PLACE_sec_oneproduct \
+	"section 6.1, 'One product'"
+#define PLACE_sec_axes \
+	"section 6.3, 'From three thirds to four axes'"
 #define PLACE_sec_wayback \
 	"section 6.6, 'On the way back'"
 #define PLACE_sec_biases \
-	"section 6.8, 'Biases'"
+	"section 6.9, 'Biases'"
 #define PLACE_ch_interventions \
 	"chapter 7, 'Interventions'"
 #define PLACE_sec_every \
 	"section 7.2, 'Every position in turn'"
+#define PLACE_sec_checks \
+	"section 7.5, 'Which check protects what'"
 #define PLACE_ch_storage \
 	"chapter 8, 'What more heads cost'"
 #define PLACE_sec_parameters \
 	"section 8.1, 'Parameters'"
 #define PLACE_sec_squares \
 	"section 8.2, 'Scores'"
+#define PLACE_sec_arithmetic \
+	"section 8.3, 'Arithmetic'"
 #define PLACE_sec_asked \
 	"section 8.4, 'What was asked for, and what was got'"
 #define PLACE_sec_sweep \
 	"section 8.5, 'A sweep'"
 #define PLACE_ch_gradients \
 	"chapter 9, 'The way back'"
+#define PLACE_sec_flow \
+	"section 9.1, 'What flows back'"
+#define PLACE_sec_backscores \
+	"section 9.5, 'Back through the scores'"
 #define PLACE_sec_differences \
 	"section 9.8, 'Slopes found by trying'"
 #define PLACE_ch_files \
