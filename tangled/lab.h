@@ -10,7 +10,7 @@
 struct lab {
 	FILE *out;
 	struct error *error;
-	bool verbose;                   /* say more than the golden lines */
+	bool verbose;                   /* say more than the tests check */
 	size_t broken;                  /* statements that did not hold */
 	const char *which[32];          /* the first of them */
 };

@@ -67,7 +67,7 @@ enum status streamed_take(const struct layer *layer, struct tensor x,
 
 /* MH_OK if x is a (B,T,C), every slot holds a head that fits, the parts
  * of result have the shapes of a forward pass over x, and what is
- * written keeps clear of all else: the result on the way forth; on the
+ * written keeps clear of all else: the result in a forward pass; on the
  * way back, which has a slope, dx and qkv and the gradients. Otherwise
  * MH_ESHAPE, or what layer_expect_apart returns. */
 enum status streamed_expect(const struct layer *layer, struct tensor x,
@@ -79,10 +79,10 @@ enum status streamed_expect(const struct layer *layer, struct tensor x,
  * scores is taken source by source. Scores have the loop's bits; sums
  * may differ in their last bits, and a sum of T values may overflow
  * where their mean would not. A row depends on what it sees and on
- * nothing else, to the last bit. What it does with odd arguments and
- * numbers is said of layer_forward_loop; maximum, sum and qkv are for
- * the way back. Nothing is taken from the workspace, and none is
- * needed. Rabe and Staats 2021, sections 2 and 3. */
+ * nothing else, to the last bit. For odd arguments and numbers see
+ * layer_forward_loop; maximum, sum and qkv are for the way back.
+ * Nothing is taken from the workspace, which may be NULL. Rabe and
+ * Staats 2021, sections 2 and 3. */
 enum status layer_forward_online(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *result,
 		struct workspace *workspace, struct error *error);

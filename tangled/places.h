@@ -95,7 +95,7 @@
 #define PLACE_ch_pytorch \
 	"chapter 11, 'A referee'"
 #define PLACE_sec_conventions \
-	"section 11.2, 'How it wants to be asked'"
+	"section 11.2, 'What it expects of its caller'"
 #define PLACE_sec_run \
 	"section 11.3, 'A layer that somebody else has trained'"
 #define PLACE_ch_online \
@@ -119,7 +119,7 @@
 #define PLACE_sec_turns \
 	"section 14.7, 'Taking turns'"
 #define PLACE_sec_served \
-	"section 14.13, 'The program that is asked'"
+	"section 14.13, 'The program that answers'"
 #define PLACE_ch_bugs \
 	"chapter 15, 'Bugs that keep every shape'"
 #define PLACE_ch_real_world \
@@ -155,11 +155,11 @@
 #define PLACE_ch_build \
 	"appendix C, 'How this book is built and checked'"
 #define PLACE_sec_fuzz \
-	"section C.7, 'Asked by a machine'"
+	"section C.7, 'Fuzzing'"
 #define PLACE_ch_when \
 	"appendix D, 'What happens when'"
 #define PLACE_sec_failures \
-	"section D.4, 'When the machine says no'"
+	"section D.4, 'When the system refuses'"
 #define PLACE_ch_answers \
 	"appendix E, 'Answers'"
 #define PLACE_sec_rubrics \

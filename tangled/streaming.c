@@ -361,7 +361,6 @@ enum status layer_backward_streaming(const struct layer *layer,
 			seen, dy, dx, workspace, error);
 }
 
-
 enum status streaming_forward(const struct kernel *kernel,
 		const struct layer *layer, struct tensor x, bool causal,
 		const struct streamed *result, struct workspace *workspace,
@@ -374,7 +373,7 @@ enum status streaming_forward(const struct kernel *kernel,
 
 	if (status || tensor_is_empty(x))
 		return status;
-	/* borrow what the way forth needs */
+	/* borrow what the forward pass needs */
 	status = layer_stack(layer, &p.stacked, workspace, error);
 	if (!status)
 		status = layer_stack_biases(layer, &p.biases, workspace, error);

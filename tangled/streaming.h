@@ -8,16 +8,15 @@
 /* prototypes of streaming */
 /* What layer_forward_online computes, within rounding, on tiles and
  * over all threads that OpenMP allows. All parts of result are
- * contiguous. What it does with odd arguments and numbers is said of
- * layer_forward_loop; but a query is divided by the root of d before it
- * meets a key, so a score may be finite here whose dot product is not.
- * A row depends on what it sees and on nothing else, and no number
- * depends on how many threads there are, to the last bit; but up to 8
- * positions of a layer of width up to 8 run on plain loops, whose last
- * bits are others. After a first call of the same size, with as many
- * threads, nothing is allocated. If MH_EMEMORY is returned, nothing has
- * been written. Dao et al. 2022, algorithm 1; Dao 2023, section
- * 3.1. */
+ * contiguous. For odd arguments and numbers see layer_forward_loop; but
+ * a query is divided by the root of d before it meets a key, so a score
+ * may be finite here whose dot product is not. A row depends on what it
+ * sees and on nothing else, and no number depends on how many threads
+ * there are, to the last bit; but up to 8 positions of a layer of width
+ * up to 8 run on plain loops, whose last bits may differ. After a first
+ * call of the same size, with as many threads, nothing is allocated. If
+ * MH_EMEMORY is returned, nothing has been written. Dao 2023, algorithm
+ * 1. */
 enum status layer_forward_streaming(const struct layer *layer,
 		struct tensor x, bool causal, const struct streamed *result,
 		struct workspace *workspace, struct error *error);

@@ -101,13 +101,13 @@ static void ck_alike(struct tensor got, struct tensor want)
 		ck_assert(tensor_distance(got, want) == 0);
 }
 
-/* Terms of the longest chain of sums, forth and back. */
+/* Terms of the longest chain of sums, forward and back. */
 static double terms_of(const struct bench *s)
 {
 	return (double)(2 * s->C + 2 * s->d + 3 * s->T + s->B * s->T);
 }
 
-/* The loop, on the same layer and input: forth and back. */
+/* The loop, on the same layer and input: forward and back. */
 static void loop_run(struct stream *t, bool causal,
 		struct forward *seen, struct tensor *dx)
 {
@@ -792,7 +792,7 @@ START_TEST(results_that_do_not_fit_are_refused_by_name)
 	snprintf(sentence, sizeof sentence, "%s has shape %s, wanted %s",
 			names[_i], tensor_shape(*part[_i]).text, _i < 2 ?
 			"(2, 5, 12)" : _i == 2 ? "(2, 5, 36)" : "(2, 3, 5)");
-	/* refuse it forth, and back unless it is the output */
+	/* refuse it forward, and back unless it is the output */
 	ck_refused(path.forward(t.s.layer, t.s.input, true, &odd,
 			&t.s.workspace, &error), MH_ESHAPE, sentence);
 	if (_i > 0)

@@ -20,7 +20,7 @@ struct stream {
  * the path may differ by so many epsilons. */
 void streamed_use(const struct streaming *path, real slack);
 
-/* A random layer, input and slope; forth; forth and back. */
+/* A random layer, input and slope; forward; forward and back. */
 void streamed_set(struct stream *t, size_t B, size_t T, size_t H,
 		size_t d);
 void streamed_forth(struct stream *t, bool causal);

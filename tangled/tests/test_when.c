@@ -233,7 +233,7 @@ static void trial_set_long(struct trial *t, size_t T, size_t H,
 enum { MOST_PARTS = 8 };
 
 /* A tensor of a trial, by its name; whether it is written on the way
- * forth and on the way back. */
+ * forward and on the way back. */
 struct part {
 	const char *name;
 	struct tensor *tensor;
