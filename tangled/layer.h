@@ -216,6 +216,13 @@ static inline struct tensor of_head(struct tensor t, size_t b, size_t h)
 	return tensor_slice(tensor_slice(t, 0, b), 0, h);
 }
 
+enum { LAYER_BLOCK = 192 };     /* rows of a square, at most */
+
+/* How many rows of the square of a head, from this one on, BLAS may
+ * take at once: 1 if in one of them t (T,d) is not finite, and there is
+ * a mask that hides it from some. */
+size_t layer_block(struct tensor t, size_t row, bool causal);
+
 /* Give a layer biases, all zero, and enter them in its registry:
  * "out_proj.bias", and "heads.0.query.bias" and so on for the heads in
  * its slots. Entries that registry_find has given before are no longer
