@@ -189,8 +189,10 @@ enum status layer_stack(const struct layer *layer,
  * and BLAS for every product; it agrees with the loop within rounding,
  * and so do rows before and after something behind their mask has
  * become NaN or infinite. output, weights and concat must be
- * contiguous. Vaswani et al. 2017, section 3.2.2. Returns what the loop
- * returns, and MH_ESIZE if a size exceeds the integers of BLAS. */
+ * contiguous. If BLAS has one thread, products and heads are shared out
+ * among those of OpenMP. Vaswani et al. 2017, section 3.2.2. Returns
+ * what the loop returns, and MH_ESIZE if a size exceeds the integers of
+ * BLAS. */
 enum status layer_forward_packed(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *result,
 		struct workspace *workspace, struct error *error);
