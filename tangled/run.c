@@ -113,7 +113,7 @@ static enum status load_layer(struct job *job,
 	return status;
 }
 
-/* Borrow x, and dy if there shall be one, and fill them. */
+/* Borrow x, and dy if it is needed, and fill them. */
 static enum status load_inputs(struct job *job,
 		const struct run_request *request, struct error *error)
 {
