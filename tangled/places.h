@@ -6,6 +6,10 @@
 	"chapter 1, 'Why several perspectives'"
 #define PLACE_ch_tensors \
 	"chapter 2, 'Tensors are views'"
+#define PLACE_sec_strides \
+	"section 2.1, 'A shape and its strides'"
+#define PLACE_sec_views \
+	"section 2.4, 'Making views'"
 #define PLACE_sec_merge \
 	"section 2.5, 'A merge that is refused'"
 #define PLACE_sec_overlap \
@@ -22,6 +26,10 @@
 	"section 3.4, 'From scores to weights'"
 #define PLACE_sec_mix \
 	"section 3.5, 'The mix'"
+#define PLACE_sec_head \
+	"section 3.6, 'The whole head'"
+#define PLACE_sec_room \
+	"section 3.7, 'Room to work'"
 #define PLACE_ch_fixture \
 	"chapter 4, 'A fixture to calculate by hand'"
 #define PLACE_sec_inputs \
@@ -46,28 +54,40 @@
 	"section 5.10, 'What one head contributes'"
 #define PLACE_ch_packed \
 	"chapter 6, 'One product, a head axis'"
+#define PLACE_sec_oneproduct \
+	"section 6.1, 'One product'"
 #define PLACE_sec_packed_threads \
 	"section 6.3, 'Threads'"
+#define PLACE_sec_axes \
+	"section 6.4, 'From three thirds to four axes'"
 #define PLACE_sec_wayback \
 	"section 6.7, 'On the way back'"
 #define PLACE_sec_biases \
-	"section 6.9, 'Biases'"
+	"section 6.10, 'Biases'"
 #define PLACE_ch_interventions \
 	"chapter 7, 'Interventions'"
 #define PLACE_sec_every \
 	"section 7.2, 'Every position in turn'"
+#define PLACE_sec_checks \
+	"section 7.5, 'Which check protects what'"
 #define PLACE_ch_storage \
 	"chapter 8, 'What more heads cost'"
 #define PLACE_sec_parameters \
 	"section 8.1, 'Parameters'"
 #define PLACE_sec_squares \
 	"section 8.2, 'Scores'"
+#define PLACE_sec_arithmetic \
+	"section 8.3, 'Arithmetic'"
 #define PLACE_sec_asked \
 	"section 8.4, 'What was asked for, and what was got'"
 #define PLACE_sec_sweep \
 	"section 8.5, 'A sweep'"
 #define PLACE_ch_gradients \
 	"chapter 9, 'The way back'"
+#define PLACE_sec_flow \
+	"section 9.1, 'What flows back'"
+#define PLACE_sec_backscores \
+	"section 9.5, 'Back through the scores'"
 #define PLACE_sec_differences \
 	"section 9.8, 'Slopes found by trying'"
 #define PLACE_ch_files \
@@ -124,10 +144,6 @@
 	"section 17.3, 'Cards'"
 #define PLACE_sec_quiz \
 	"section 17.4, 'At the terminal'"
-#define PLACE_ch_predict \
-	"chapter 18, 'Predict first'"
-#define PLACE_sec_slips \
-	"section 18.2, 'A question, and what mistakes would give'"
 #define PLACE_ch_program \
 	"appendix A, 'The program'"
 #define PLACE_sec_errors \
@@ -144,11 +160,15 @@
 	"appendix D, 'What happens when'"
 #define PLACE_sec_failures \
 	"section D.4, 'When the system refuses'"
+#define PLACE_ch_predict \
+	"appendix E, 'Predict first'"
+#define PLACE_sec_slips \
+	"section E.2, 'A question, and what mistakes would give'"
 #define PLACE_ch_answers \
-	"appendix E, 'Answers'"
+	"appendix F, 'Answers'"
 #define PLACE_sec_rubrics \
-	"section E.2, 'To the questions'"
+	"section F.2, 'To the questions'"
 #define PLACE_ch_record \
-	"appendix F, 'The record'"
+	"appendix G, 'The record'"
 
 #endif
