@@ -203,7 +203,7 @@ static enum status unattend_part(void *job, size_t n, size_t thread)
 
 	return unattend(head, s->causal, of_head(s->weights, b, h),
 			of_head(s->dz, b, h), tensor_slice(s->ds, 0, thread),
-			s->error);
+			n == 0 ? s->error : NULL);
 }
 
 /* Back through the attention of all heads: dqkv (B,T,3C) from the

@@ -165,6 +165,7 @@ struct attention {
 	struct error *error;
 };
 
+/* What is refused of one head is refused of all, and one says so. */
 static enum status attend_part(void *job, size_t part, size_t thread)
 {
 	const struct attention *a = job;
@@ -174,7 +175,7 @@ static enum status attend_part(void *job, size_t part, size_t thread)
 	return attend(of_head(a->q, b, h), of_head(a->k, b, h),
 			of_head(a->v, b, h), a->causal,
 			of_head(a->weights, b, h), of_head(a->heads, b, h),
-			a->error);
+			part == 0 ? a->error : NULL);
 }
 
 /* weights (B,H,T,T), and heads (B,H,T,d) from the workspace. */
