@@ -46,14 +46,16 @@ bool run_path_find(const char *name, enum run_path *path);
  * MH_EFORMAT or MH_ESHAPE if a file does not hold what it should,
  * MH_EFILE if one cannot be read or written or the output is one of the
  * inputs, MH_ESIZE if something would be too large to address or for
- * BLAS, MH_EMEMORY. Unless it returns MH_OK, what stood at output
- * before still does. */
+ * BLAS, MH_EMEMORY. Unless it returns MH_OK, a file that was at output
+ * before is unchanged. */
 enum status run_layer(const struct run_request *request,
 		struct error *error);
 
-/* The same for files in float, whatever the precision of the caller. */
+/* The same for files in float, whatever the precision of the caller;
+ * and whole_watch for what it writes. */
 enum status mhf_run_layer(const struct run_request *request,
 		struct error *error);
+void mhf_whole_watch(void (*changed)(const char *beside));
 
 /* Store whether the numbers of the layer's file are in float; false if
  * it has no such layer, and run_layer will say so. Returns what
