@@ -49,7 +49,7 @@ static int make_beside(struct whole *whole, const struct stat *old)
 	int folder = (int)(name - whole->goal), file = -1;
 
 	errno = EEXIST;
-	for (int n = 0; n < 1000 && file < 0 && errno == EEXIST; n++) {
+	for (int n = 0; n < 100 && file < 0 && errno == EEXIST; n++) {
 		snprintf(whole->beside, sizeof whole->beside,
 				"%.*s%.200s.%ld.%d.new", folder, whole->goal, name,
 				(long)getpid(), n);
