@@ -16,6 +16,10 @@ NOWEB    ?= /usr/lib/noweb
 CLAIMS   ?= stop
 TIMINGS  ?= measured
 
+# make takes a blank for the end of a name, and an empty name for the root.
+$(foreach name,BUILD TANGLED PDF,$(if $(filter 1,$(words $($(name)))),,\
+	$(error $(name) must be one name without blanks, not '$($(name))')))
+
 CFLAGS   ?= -O2 -g
 WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings \
@@ -244,11 +248,13 @@ $(BUILD)/shared/multihead.h $(BUILD)/shared/multiheadf.h: tools/public-header to
 	$(Q)tools/public-header $(PRECISION) $(VERSION) $(OFFERED:%=$(BUILD)/tangled/%.h) > $@.new
 	@mv $@.new $@
 
+# It may be asked from any folder, so it holds no relative name.
 $(BUILD)/shared/multihead.pc: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: multihead' 'Version: $(VERSION)' \
+	@case '$(PREFIX)' in /*) prefix='$(PREFIX)' ;; *) prefix=$$(pwd)/'$(PREFIX)' ;; esac; \
+	printf '%s\n' "prefix=$$prefix" 'Name: multihead' 'Version: $(VERSION)' \
 		'Description: multi-head attention, forward and backward' \
-		'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lmultihead' \
+		'Cflags: -I"$${prefix}/include"' 'Libs: -L"$${prefix}/lib" -lmultihead' \
 		'Libs.private: $(LDLIBS) $(OPENMP)' > $@.new
 	@mv $@.new $@
 
@@ -512,7 +518,7 @@ certify: all        ## all that must hold before anyone trusts the book
 	@tests/certify
 
 clean:              ## remove what make made, but for tangled/
-	rm -rf $(BUILD) $(PDF)
+	rm -rf '$(BUILD)' '$(PDF)'
 
 help:               ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14

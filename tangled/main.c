@@ -32,6 +32,7 @@
 #include <fcntl.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -268,6 +269,14 @@ static bool printed(void)
 	return false;
 }
 
+/* Could all be read that was asked for? If not, say so. */
+static bool heard(void)
+{
+	if (ferror(stdin))
+		say("cannot read standard input");
+	return !ferror(stdin);
+}
+
 static const char *option_name(int letter);
 
 /* Say what a function of the library has said. */
@@ -275,32 +284,6 @@ static int complain(const struct error *error)
 {
 	say(error->message);
 	return CANNOT;
-}
-
-/* remove a record that a signal interrupts */
-static char unfinished[4096];           /* its name, or empty */
-
-static void clean_up(int number)
-{
-	if (*unfinished)
-		unlink(unfinished);
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
-/* record_open, of a record that no signal leaves behind. */
-static enum status begin_record(struct record *record,
-		const char *path, bool keys_only, struct error *error)
-{
-	static const int numbers[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
-	enum status status = record_open(record, path, keys_only, error);
-
-	snprintf(unfinished, sizeof unfinished, "%s",
-			record->whole.beside ? record->whole.beside : "");
-	for (int i = 0; *unfinished && i < 4; i++)
-		if (signal(numbers[i], clean_up) == SIG_IGN)
-			signal(numbers[i], SIG_IGN);
-	return status;
 }
 
 /* Put a record in its place, or remove it if something went wrong with
@@ -314,7 +297,6 @@ static int finish_record(struct record *record, enum status status,
 		status = record_close(record, error);
 	else
 		record_abandon(record);
-	*unfinished = '\0';
 	if (status)
 		return complain(error);
 	return done ? ANSWER_YES : CANNOT;
@@ -400,7 +382,7 @@ static int sweep_command(const struct options *options)
 				" chosen with --time only");
 	if (!output)
 		return sweep(NULL, &error) ? complain(&error) : ANSWER_YES;
-	status = begin_record(&record, output, false, &error);
+	status = record_open(&record, output, false, &error);
 	if (!status)
 		status = sweep(&record, &error);
 	return finish_record(&record, status, &error);
@@ -453,16 +435,13 @@ static int bench_command(const struct options *options)
 
 	if (options->serve) {
 		bench_serve(stdin, stdout);
-		if (!ferror(stdin))
-			return ANSWER_YES;
-		say("cannot read standard input");
-		return CANNOT;
+		return heard() ? ANSWER_YES : CANNOT;
 	}
 	if (!options->output) {
 		status = bench_table(NULL, options->quick, &error);
 		return status ? complain(&error) : ANSWER_YES;
 	}
-	status = begin_record(&record, options->output, false, &error);
+	status = record_open(&record, options->output, false, &error);
 	if (!status)
 		status = bench_table(&record, options->quick, &error);
 	return finish_record(&record, status, &error);
@@ -499,7 +478,7 @@ static int time_command(const struct options *options)
 		status = sweep_times(options, NULL, &error);
 		return status ? complain(&error) : ANSWER_YES;
 	}
-	status = begin_record(&record, options->output, false, &error);
+	status = record_open(&record, options->output, false, &error);
 	if (!status)
 		status = sweep_times(options, &record, &error);
 	return finish_record(&record, status, &error);
@@ -525,7 +504,9 @@ static int quiz_command(const struct options *options)
 		status = quiz_cards(stdout, &error);
 	else if (!options->list)
 		status = quiz_run(&quiz, options->question, &error);
-	return status ? complain(&error) : ANSWER_YES;
+	if (status)
+		return complain(&error);
+	return heard() ? ANSWER_YES : CANNOT;
 }
 
 /* Read the boxes; a damaged file is set aside, and said to be. */
@@ -578,7 +559,9 @@ static int predict_command(const struct options *options)
 	if (!status)
 		status = predict_run(&predict, options->seed ? options->seed :
 				(uint64_t)time(NULL), &error);
-	return status ? complain(&error) : ANSWER_YES;
+	if (status)
+		return complain(&error);
+	return heard() ? ANSWER_YES : CANNOT;
 }
 
 static int lab_command(const struct options *options)
@@ -596,8 +579,7 @@ static int record_into(const char *path, bool keys_only)
 {
 	struct error error;
 	struct record record;
-	enum status status = begin_record(&record, path, keys_only,
-			&error);
+	enum status status = record_open(&record, path, keys_only, &error);
 
 	if (!status)
 		status = measure(&record, &error);
@@ -857,16 +839,49 @@ static const char *option_name(int letter)
 	return known->name;
 }
 
+static char unfinished[4096 + 64];      /* its name, or empty */
+static pthread_t first_thread;
+
+static void note_unfinished(const char *beside)
+{
+	snprintf(unfinished, sizeof unfinished, "%s",
+			beside ? beside : "");
+}
+
+static void clean_up(int number)
+{
+	if (!pthread_equal(pthread_self(), first_thread)) {
+		pthread_kill(first_thread, number);
+		return;
+	}
+	if (*unfinished)
+		unlink(unfinished);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
 int main(int argc, char **argv)
 {
 	/* fill the places of streams that are closed */
 	for (int stream = 0; stream < 3; stream++)
 		if (fcntl(stream, F_GETFD) == -1)
 			open("/dev/null", stream ? O_RDONLY : O_WRONLY);
+	/* let no signal leave an unfinished file */
+	static const int numbers[] = { SIGHUP, SIGINT, SIGPIPE, SIGQUIT,
+			SIGTERM, SIGXCPU };
+
+	first_thread = pthread_self();
+	whole_watch(note_unfinished);
+	/* watch the files of the float library, too */
+	mhf_whole_watch(note_unfinished);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (signal(numbers[i], SIG_IGN) != SIG_IGN)
+			signal(numbers[i], clean_up);
+	signal(SIGXFSZ, SIG_IGN);
 	/* answer a call without a subcommand */
 	if (argc < 2)
 		return misuse("a subcommand is missing");
-	if (strcmp(argv[1], "--help") == 0)
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return finish(print_help());
 	if (strcmp(argv[1], "--version") == 0) {
 		puts("multihead " VERSION);

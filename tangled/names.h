@@ -212,6 +212,7 @@
 #define whole_abandon MH_NAME(whole_abandon)
 #define whole_close MH_NAME(whole_close)
 #define whole_open MH_NAME(whole_open)
+#define whole_watch MH_NAME(whole_watch)
 #define workspace_free MH_NAME(workspace_free)
 #define workspace_mark MH_NAME(workspace_mark)
 #define workspace_release MH_NAME(workspace_release)

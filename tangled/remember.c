@@ -95,12 +95,9 @@ enum status memory_save(const struct memory *memory, const char *path,
 	const struct memory_item *item = memory->item;
 	struct whole whole;
 	enum status status = memory_folders(path, error);
-	char *real;
 
-	if (status)
-		return status;
-	real = realpath(path, NULL);    /* where a link leads */
-	status = whole_open(&whole, real ? real : path, error);
+	if (!status)
+		status = whole_open(&whole, path, error);
 	if (!status) {
 		/* write the memory into its file */
 		fprintf(whole.stream, "%sround\t%lu\n", memory_head,
@@ -112,7 +109,6 @@ enum status memory_save(const struct memory *memory, const char *path,
 		fputs("end\n", whole.stream);
 		status = whole_close(&whole, error);
 	}
-	free(real);
 	return status;
 }
 

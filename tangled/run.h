@@ -51,9 +51,11 @@ bool run_path_find(const char *name, enum run_path *path);
 enum status run_layer(const struct run_request *request,
 		struct error *error);
 
-/* The same for files in float, whatever the precision of the caller. */
+/* The same for files in float, whatever the precision of the caller;
+ * and whole_watch for what it writes. */
 enum status mhf_run_layer(const struct run_request *request,
 		struct error *error);
+void mhf_whole_watch(void (*changed)(const char *beside));
 
 /* Store whether the numbers of the layer's file are in float; false if
  * it has no such layer, and run_layer will say so. Returns what

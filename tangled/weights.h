@@ -60,7 +60,12 @@ enum status weights_read(const struct weights *weights,
 		const char *name, struct tensor t, struct error *error);
 
 /* Write the tensors, in this order, to a file at path. The file appears
- * whole or not at all, and then what stood there before still does.
+ * whole or not at all, and then what stood there before still does. A
+ * file that is replaced gives its permissions to the new one; a link is
+ * followed; threads may save to one path at once, and one of them wins.
+ * Until then the file is beside the other as PATH.PID.N.new; a program
+ * that a signal ends leaves it there, unless it ignores the signal, as
+ * it had better ignore SIGXFSZ.
  * MH_EFILE if it cannot be written, or what stands there is no regular
  * file; MH_EFORMAT if a name is not UTF-8, is reserved, or stands
  * twice; MH_ESIZE if it would be too large; MH_EMEMORY. */

@@ -10,15 +10,18 @@
  * none. */
 struct whole {
 	FILE *stream;           /* to write to */
-	const char *path;       /* where it shall appear */
-	char *beside;           /* where it is until then */
+	const char *path;       /* where it shall appear, as it was given */
+	char goal[4096];        /* the same, where its links lead */
+	char beside[4096 + 64]; /* where it is until then */
 	int cause;              /* errno of a write that failed, if the
 	                         * writer has noted it */
 };
 
-/* Begin a file that will appear at path, which must live as long.
- * MH_EFILE if it cannot be made, or if something else than a regular
- * file is there; MH_EMEMORY. */
+/* Begin a file that will appear at path, which must live as long. If a
+ * link is there, what it leads to is written, be there a file yet or
+ * not. A file that is replaced gives its permissions to the new one,
+ * whose owner is the writer. MH_EFILE if the file cannot be made, or if
+ * something else than a regular file is there. */
 enum status whole_open(struct whole *whole, const char *path,
 		struct error *error);
 
@@ -29,5 +32,11 @@ enum status whole_close(struct whole *whole, struct error *error);
 
 /* Remove what was written so far, if anything. */
 void whole_abandon(struct whole *whole);
+
+/* From now on, tell a program which file is under way: changed is
+ * called with its name when it has been made, while no signal can come
+ * between, and with NULL when it is done with. For a program that
+ * writes one file at a time. */
+void whole_watch(void (*changed)(const char *beside));
 
 #endif

@@ -295,26 +295,6 @@ static enum status try_registry_load(struct workspace *room,
 
 CASE(load_copies, registry_load(&shared->registry, copies, "", error))
 
-static enum status try_whole_open(struct workspace *room, struct error *error)
-{
-	struct whole whole;
-	enum status status = whole_open(&whole, path, error);
-
-	(void)room;
-	whole_abandon(&whole);
-	return status;
-}
-
-static enum status try_record_open(struct workspace *room, struct error *error)
-{
-	struct record record;
-	enum status status = record_open(&record, path, false, error);
-
-	(void)room;
-	record_abandon(&record);
-	return status;
-}
-
 #define NAMED(name) { #name, try_##name }
 static const struct { const char *name; attempt *attempt; } cases[] = {
 	NAMED(workspace_take), NAMED(layer_frame), NAMED(layer_create),
@@ -331,7 +311,6 @@ static const struct { const char *name; attempt *attempt; } cases[] = {
 	NAMED(truncate_all), NAMED(past_change), NAMED(observe_flow),
 	NAMED(thoughts_observe), NAMED(reference_set), NAMED(speed_create),
 	NAMED(weights_open), NAMED(registry_save), NAMED(registry_load),
-	NAMED(whole_open), NAMED(record_open),
 };
 
 /* Make all that the cases share, in a folder of its own. */

@@ -286,6 +286,12 @@ int fstat64(int file, struct stat64 *facts)
 			REAL(fstat64)(file, facts);
 }
 
+ssize_t readlink(const char *restrict path, char *restrict to, size_t room)
+{
+	return refused(FAULT_PLACE, "readlink", HERE, EIO) ? -1 :
+			REAL(readlink)(path, to, room);
+}
+
 int rename(const char *old, const char *new)
 {
 	return refused(FAULT_PLACE, "rename", HERE, EIO) ? -1 :

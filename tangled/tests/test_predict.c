@@ -354,6 +354,10 @@ START_TEST(a_memory_reads_back_and_a_damaged_one_is_known)
 	ck_assert_uint_eq(back.round, 999999999);
 	ck_assert_uint_eq(back.item[1].right, 6);
 	ck_assert_int_gt(readlink(aside, target, sizeof target), 0);
+	remove(path);
+	ck_ok(memory_save(&m, aside, NULL));    /* now it leads nowhere */
+	ck_ok(memory_load(&back, path, NULL));
+	ck_assert_int_gt(readlink(aside, target, sizeof target), 0);
 	write_text(path, HEAD "round\t17\n" A B C "end\n");
 	ck_ok(memory_load(&back, path, NULL));
 	for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {

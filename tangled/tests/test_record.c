@@ -1,5 +1,6 @@
 /* tests/test_record.c: made from chapters/90-record.nw; edit it there. */
 #define _DEFAULT_SOURCE
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,18 @@ START_TEST(a_recorded_value_reads_back_as_the_same_double)
 }
 END_TEST
 
+/* The file holds this one line. */
+static void ck_text(const char *path, const char *text)
+{
+	char line[64] = "";
+	FILE *file = fopen(path, "r");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
+	fclose(file);
+	ck_assert_str_eq(line, text);
+}
+
 static void write_record(const char *path, double value, bool finish)
 {
 	struct record record;
@@ -75,7 +88,7 @@ START_TEST(an_abandoned_record_leaves_the_old_one_alone)
 	fclose(file);
 	remove(path);
 	ck_assert_msg(strncmp(line, "answer\t41\t", 10) == 0, "%s", line);
-	snprintf(temporary, sizeof temporary, "%s.%ld.new", path,
+	snprintf(temporary, sizeof temporary, "%s.%ld.0.new", path,
 			(long)getpid());
 	ck_assert_int_ne(access(temporary, F_OK), 0);
 }
@@ -85,20 +98,109 @@ START_TEST(nothing_beside_the_goal_is_overwritten)
 {
 	char path[] = "/tmp/whole-XXXXXX", beside[64], link[64];
 	int descriptor = mkstemp(path);
-	struct whole whole;
+	struct whole one, other;
 
 	ck_assert_int_ge(descriptor, 0);
 	close(descriptor);
-	snprintf(beside, sizeof beside, "%s.%ld.new", path, (long)getpid());
+	snprintf(beside, sizeof beside, "%s.%ld.0.new", path,
+			(long)getpid());
 	ck_assert_int_eq(symlink(path, beside), 0);
-	ck_assert_int_eq(whole_open(&whole, path, NULL), MH_EFILE);
-	whole_abandon(&whole);
+	ck_ok(whole_open(&one, path, NULL));
+	ck_ok(whole_open(&other, path, NULL));
+	ck_assert_str_ne(one.beside, other.beside);
+	fputs("one", one.stream);
+	ck_ok(whole_close(&one, NULL));
+	ck_assert_str_eq(one.beside, "");
+	strcpy(one.goal, other.beside);
+	whole_abandon(&other);
+	whole_abandon(&other);
+	ck_assert_int_ne(access(one.goal, F_OK), 0);
 	ck_assert_int_gt(readlink(beside, link, sizeof link), 0);
-	remove(beside);
-	ck_ok(whole_open(&whole, path, NULL));
-	whole_abandon(&whole);
-	whole_abandon(&whole);
-	ck_assert_int_ne(access(beside, F_OK), 0);
+	ck_text(path, "one");
+	/* take all names, and remove them */
+	snprintf(link, sizeof link, "cannot write %s: File exists", path);
+	for (int n = 1; n < 200; n++) {
+		snprintf(beside, sizeof beside, "%s.%ld.%d.new", path,
+				(long)getpid(), n % 100);
+		if (n == 100)
+			ck_refused(whole_open(&one, path, &error), MH_EFILE, link);
+		ck_assert_int_eq(n < 100 ? symlink(path, beside) :
+				remove(beside), 0);
+	}
+	remove(path);
+}
+END_TEST
+
+START_TEST(links_are_followed_and_permissions_kept)
+{
+	char folder[] = "/tmp/whole-XXXXXX", to[300], from[300], link[300];
+	struct whole whole;
+	struct stat facts;
+	int here = open(".", O_RDONLY);
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chdir(folder), 0);
+	snprintf(to, sizeof to, "%s/%0250d", folder, 7);
+	snprintf(from, sizeof from, "%s/from", folder);
+	snprintf(link, sizeof link, "%s/link", folder);
+	ck_assert_int_eq(symlink("from", link), 0);
+	ck_assert_int_eq(symlink(strrchr(to, '/') + 1, from), 0);
+	for (int n = 0; n < 2; n++) {   /* dangling, then not */
+		ck_ok(whole_open(&whole, n ? link : "link", NULL));
+		fprintf(whole.stream, "%d", n);
+		ck_ok(whole_close(&whole, NULL));
+		ck_text(to, n ? "1" : "0");
+		ck_assert_int_eq(lstat(link, &facts), 0);
+		ck_assert(S_ISLNK(facts.st_mode));
+		ck_assert_int_eq(stat(to, &facts), 0);
+		if (n)
+			ck_assert_int_eq(facts.st_mode & 0777, 0606);
+		ck_assert_int_eq(chmod(to, 0606), 0);
+	}
+	/* refuse links that lead nowhere */
+	remove(from);
+	remove(to);
+	ck_assert_int_eq(symlink(link, from), 0);
+	ck_assert_int_eq(whole_open(&whole, link, NULL), MH_EFILE);
+	remove(from);
+	memset(to, 'x', sizeof to);
+	memcpy(to, "nowhere/", 8);
+	to[20] = '\0';
+	ck_assert_int_eq(symlink(to, from), 0);
+	ck_assert_int_eq(whole_open(&whole, link, NULL), MH_EFILE);
+	remove(from);
+	remove(link);
+	ck_assert_int_eq(fchdir(here), 0);
+	close(here);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
+static char watched[5000];
+
+static void watch(const char *beside)
+{
+	snprintf(watched, sizeof watched, "%s", beside ? beside : "");
+}
+
+START_TEST(what_is_under_way_is_told)
+{
+	char path[] = "/tmp/whole-XXXXXX";
+	struct whole whole;
+
+	close(mkstemp(path));
+	whole_watch(watch);
+	for (int n = 0; n < 2; n++) {
+		ck_ok(whole_open(&whole, path, NULL));
+		ck_assert_int_eq(access(watched, F_OK), 0);
+		ck_assert_str_eq(watched, whole.beside);
+		if (n)
+			whole_abandon(&whole);
+		else
+			ck_ok(whole_close(&whole, NULL));
+		ck_assert_str_eq(watched, "");
+	}
+	whole_watch(NULL);
 	remove(path);
 }
 END_TEST
@@ -178,6 +280,8 @@ void record_suite(Suite *suite)
 	tcase_add_test(record,
 			an_abandoned_record_leaves_the_old_one_alone);
 	tcase_add_test(record, nothing_beside_the_goal_is_overwritten);
+	tcase_add_test(record, links_are_followed_and_permissions_kept);
+	tcase_add_test(record, what_is_under_way_is_told);
 	tcase_add_test(record,
 			a_file_that_grows_too_large_leaves_the_old_one);
 	tcase_add_test(record,
