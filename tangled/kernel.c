@@ -538,7 +538,7 @@ static void meet(size_t rows, struct sight s, const real *queries,
 	mix_rows(rows, s, weights, values, f.out, f.width);
 }
 
-/* Cut so many numbers off a room, and begin the rest at a vector. */
+/* Cut count numbers off a room; the rest begins at a whole vector. */
 static real *cut(real **room, size_t count)
 {
 	real *part = *room;
@@ -559,8 +559,8 @@ INLINE struct grid turned(struct grid g)
 }
 
 
-/* Lay so many keys or values in a tile of rows (KEYS, width), the rest
- * zero. */
+/* Lay the keys or values from key on in a tile of rows (KEYS, width);
+ * what is beyond the last of them is zero. */
 static void lay_rows(const struct strip *s, struct rows from,
 		size_t key, real *to)
 {

@@ -69,7 +69,7 @@ struct command {
 };
 
 /* what subcommands share */
-/* Store a whole number from 1 on; false if the text is no such. */
+/* Store a whole number from 1 on; false if it is none. */
 static bool positive(const char *text, size_t *number)
 {
 	char *end;
@@ -184,7 +184,7 @@ static enum status sweep_paths(struct record *record,
 	return status;
 }
 
-/* Store a list of whole numbers from 1 on; false if it is no such. */
+/* Store a list of whole numbers from 1 on; false if it is none. */
 static bool number_list(const char *text, size_t list[])
 {
 	size_t count = 0, length;
@@ -204,7 +204,7 @@ static bool number_list(const char *text, size_t list[])
 	return true;
 }
 
-/* Store the names of paths; false if one is no such. */
+/* Store the names of paths; false if one of them is unknown. */
 static bool path_list(const char *text, const char *list[])
 {
 	size_t count = 0, length;
@@ -644,11 +644,11 @@ static const struct command commands[] = {
 	  bench_command, "oqs", 0 },
 
 	{ "quiz", "[--list|--json|--cards|--question NAME]",
-	  "ask the questions of the book; you judge the answers",
+	  "ask the questions of the book; you judge the answers; q ends it",
 	  quiz_command, "LJCQ", 0 },
 
 	{ "predict", "[--rounds N] [--seed S] [--topic T] [--remember]"
-	  " [--list]", "ask for numbers first, then run the layer",
+	  " [--list]", "ask for numbers first, then run the layer; q ends it",
 	  predict_command, "rSTRL", 0 },
 
 	{ "lab", "[--verbose]", "print the laboratory of the book",

@@ -1242,7 +1242,7 @@ static struct random round_random(uint64_t seed, size_t round)
 static size_t fixed_topic(uint64_t seed, size_t round)
 {
 	struct random random = round_random(~seed, round / TOPICS);
-	size_t order[TOPICS];
+	size_t order[TOPICS] = { 0 };
 
 	for (size_t i = 0; i < TOPICS; i++) {
 		size_t j = (size_t)pick(&random, 0, (int)i);

@@ -42,7 +42,7 @@ void record_text(struct record *record, const char *file, int line,
 		const char *text, const char *key);
 
 /* Put the whole record in its place, or say why not (MH_EFILE); then
- * whatever stood at path before still does. */
+ * a file that was at path before is unchanged. */
 enum status record_close(struct record *record, struct error *error);
 
 /* Remove what was written so far. */

@@ -55,8 +55,8 @@ static enum status open_layer(struct job *job,
 	if (length + dot >= sizeof job->prefix)
 		return REFUSE(error, MH_EFORMAT, "the prefix %.40s... is too"
 				" long", request->prefix);
-	snprintf(job->prefix, sizeof job->prefix, "%s%s", request->prefix,
-			dot ? "." : "");
+	memcpy(job->prefix, request->prefix, length);
+	strcpy(job->prefix + length, dot ? "." : "");
 	return weights_open(request->layer, &job->file, error);
 }
 
@@ -113,7 +113,7 @@ static enum status load_layer(struct job *job,
 	return status;
 }
 
-/* Borrow x, and dy if there shall be one, and fill them. */
+/* Borrow x, and dy if it is needed, and fill them. */
 static enum status load_inputs(struct job *job,
 		const struct run_request *request, struct error *error)
 {

@@ -46,8 +46,8 @@ bool run_path_find(const char *name, enum run_path *path);
  * MH_EFORMAT or MH_ESHAPE if a file does not hold what it should,
  * MH_EFILE if one cannot be read or written or the output is one of the
  * inputs, MH_ESIZE if something would be too large to address or for
- * BLAS, MH_EMEMORY. Unless it returns MH_OK, what stood at output
- * before still does. */
+ * BLAS, MH_EMEMORY. Unless it returns MH_OK, a file that was at output
+ * before is unchanged. */
 enum status run_layer(const struct run_request *request,
 		struct error *error);
 

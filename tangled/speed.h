@@ -47,16 +47,16 @@ double speed_operations(struct speed_shape shape, bool backward);
  * such path. */
 double speed_bytes(const char *path, struct speed_shape shape);
 
-/* Multiplications and additions a second, in float, of so many threads
- * that multiply and add in registers and do nothing else; the best of
- * many repeats. 0 if the threads cannot be made. */
+/* Multiplications and additions a second, in float, of threads that
+ * multiply and add in registers and do nothing else; the best of many
+ * repeats. 0 if they cannot be made. */
 double speed_fma(size_t threads);
 
 /* How many numbers, in float, are in a vector that it multiplies. */
 size_t speed_lanes(void);
 
-/* Bytes a second that so many threads read of a buffer of so many
- * bytes, of which each has its part. 0 if there is no room. */
+/* Bytes a second that the threads read of a buffer of that size, of
+ * which each has its part. 0 if there is no room. */
 double speed_reading(size_t bytes, size_t threads);
 
 /* Seconds since some moment. */
@@ -77,7 +77,7 @@ const char *speed_path(size_t i);
 enum status speed_create(const char *path, struct speed_shape shape,
 		bool backward, struct timed **timed, struct error *error);
 
-/* Run so many times, and store the seconds of one. Returns what the
+/* Run it repeats times, and store the seconds of one. Returns what the
  * path returns. After a first step nothing is allocated. */
 enum status speed_step(struct timed *timed, size_t repeats,
 		double *seconds, struct error *error);

@@ -16,15 +16,15 @@ struct whole {
 	                         * writer has noted it */
 };
 
-/* Begin a file that shall appear at path, which must live as long.
- * MH_EFILE if it cannot be made, or if what stands there is no regular
- * file; MH_EMEMORY. */
+/* Begin a file that will appear at path, which must live as long.
+ * MH_EFILE if it cannot be made, or if something else than a regular
+ * file is there; MH_EMEMORY. */
 enum status whole_open(struct whole *whole, const char *path,
 		struct error *error);
 
 /* Put the file in its place, after the bytes have reached the disk; or
- * say why not (MH_EFILE), and then whatever stood there before still
- * does. The file is done with in any case. */
+ * say why not (MH_EFILE), and then a file that was there before is
+ * unchanged. The file is done with in any case. */
 enum status whole_close(struct whole *whole, struct error *error);
 
 /* Remove what was written so far, if anything. */
