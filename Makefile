@@ -379,7 +379,7 @@ $(BUILD)/prose.stamp: book.nw $(CHAPTERS) $(BUILD)/sources tools/check-prose too
 $(BUILD)/tex/lab-predict.txt: $(BUILD)/multihead
 	$(call say,run,multihead predict)
 	@mkdir -p $(@D)
-	$(Q)printf '2/7 4/7 0\nq\n' | $< predict --topic weights --seed 3 > $@.new
+	$(Q)printf '2/7 4/7 0\n' | $< predict --topic weights --seed 3 --rounds 1 > $@.new
 	@mv $@.new $@
 
 # The ages of records are counted to the day of this PDF, so they are bound again.

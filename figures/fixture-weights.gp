@@ -17,12 +17,12 @@ do for [h=0:1] {
 		do for [j=0:2] {
 			w = recorded(key(h, i, j))
 			if (j > i) {
-				set object rect from left+j,i to left+j+1,i+1 fc rgb 0xFFFFFF fs solid 1 border lc rgb future
+				set object rect from left+j,i to left+j+1,i+1 fc rgb paper fs solid 1 border lc rgb future
 				set arrow from left+j+0.2,i+0.2 to left+j+0.8,i+0.8 nohead lc rgb future lw 1
 				set arrow from left+j+0.2,i+0.8 to left+j+0.8,i+0.2 nohead lc rgb future lw 1
 			} else {
 				set object rect from left+j,i to left+j+1,i+1 fc rgb tint(colour, 0.85*w) fs solid 1 border lc rgb future
-				set label sprintf("%.3f", w) at left+j+0.5,i+0.5 center tc rgb (w > 0.6 && h == 0 ? 0xFFFFFF : ink) front
+				set label sprintf("%.3f", w) at left+j+0.5,i+0.5 center tc rgb (w > 0.6 && h == 0 ? paper : ink) front
 			}
 		}
 	}

@@ -9,7 +9,7 @@ set xrange [0:8]
 set yrange [0:1]
 set xtics 0,2,8 nomirror
 set ytics ("0" 0, "half" 0.5, "all" 1) nomirror
-set grid lc rgb 0xDDDDDD lw 0.6
+set grid lc rgb faint lw 0.6
 set border 3 lc rgb ink
 set xlabel "epsilons"
 array names[2] = ["y", "grad.x"]
@@ -25,12 +25,14 @@ do for [side=1:2] {
 	do for [k=0:20] { print sprintf("%g %g", q("torch", what, k), 0.05*k) }
 	unset print
 	if (side == 1) {
-		set label 1 "loop" at 3.4,0.55 left tc rgb headone
-		set label 2 "packed" at 2.9,0.30 left tc rgb headzero
-		set label 3 "PyTorch" at 2.9,0.18 left tc rgb ink
-	} else { unset label 1; unset label 2; unset label 3 }
-	plot $loop with lines lw 2 lc rgb headone, \
-	     $packed with lines lw 2 lc rgb headzero, \
-	     $torch with lines dt 2 lw 2 lc rgb ink
+		do for [i=1:3] {
+			path = word("PyTorch packed loop", i); y = 0.58 - 0.13*i
+			set label i path at 5,y left tc rgb shade(path)
+			set arrow i from 3.8,y to 4.8,y nohead lw 2 dt dash(path) lc rgb shade(path)
+		}
+	} else { do for [i=1:3] { unset label i; unset arrow i } }
+	plot $loop with lines lw 2 dt dash("loop") lc rgb shade("loop"), \
+	     $packed with lines lw 2 dt dash("packed") lc rgb shade("packed"), \
+	     $torch with lines lw 2 dt dash("PyTorch") lc rgb shade("PyTorch")
 }
 unset multiplot

@@ -8,7 +8,7 @@ set xrange [1.5:2000]
 set yrange [0.6:600]
 set xtics ("2" 2, "5" 5, "10" 10, "20" 20, "50" 50, "100" 100, "200" 200, "500" 500, "1000" 1000) nomirror
 set ytics ("1" 1, "10" 10, "100" 100) nomirror
-set grid ytics lc rgb 0xDDDDDD lw 0.6
+set grid ytics lc rgb faint lw 0.6
 set xlabel "useful operations per byte"
 set ylabel "GFLOP/s" offset 1,0
 set border 3 lc rgb ink
@@ -17,8 +17,6 @@ gemm = recorded("bench.one.gemm")
 memory = recorded("bench.one.memory")
 roof(x) = x*memory < peak ? x*memory : peak
 names = "loop packed online streaming"
-shade(i) = i == 1 ? headone : i == 2 ? headzero : i == 3 ? 0x707070 : ink
-mark(i) = i == 1 ? 7 : i == 2 ? 5 : i == 3 ? 9 : 13
 $points << EOD
 EOD
 present = ""
@@ -32,18 +30,18 @@ do for [i=1:4] {
 			print sprintf("%g %g %d", x, y, i)
 			if (first == 0) {
 				first = k; present = present.sprintf(" %d", i)
-				set label word(names, i).sprintf(", $T=%d$", 2**k) at x,y center offset (i == 4 ? 3 : 0),(i == 2 || i == 3 ? 0.9 : i == 4 ? -1.9 : -0.9) tc rgb shade(i)
+				set label word(names, i).sprintf(", $T=%d$", 2**k) at x,y center offset (i == 4 ? 3 : 0),(i == 2 || i == 3 ? 0.9 : i == 4 ? -1.9 : -0.9) tc rgb shade(word(names, i))
 			}
 			last = k; lastx = x; lasty = y
 		}
 	}
-	if (last > first) { set label sprintf("$%d$", 2**last) at lastx,lasty center offset 0,-0.9 tc rgb shade(i) }
+	if (last > first) { set label sprintf("$%d$", 2**last) at lastx,lasty center offset 0,-0.9 tc rgb shade(word(names, i)) }
 	print ""; print ""
 }
 unset print
 set label sprintf("multiply and add, %.0f", peak) at 1900,peak*2 right tc rgb ink
-set label sprintf("dotted: product of large matrices, %.0f", gemm) at 1900,peak*1.3 right tc rgb 0x707070
+set label sprintf("dotted: product of large matrices, %.0f", gemm) at 1900,peak*1.3 right tc rgb aside
 set label sprintf("memory, %.0f GB/s", memory) at 3.4,3.4*memory*1.5 center rotate by 34 tc rgb ink
 plot roof(x) with lines lw 2 lc rgb ink, \
-     (x > gemm/memory ? gemm : NaN) with lines dt 3 lw 1.2 lc rgb 0x707070, \
-     for [i in present] $points using ($3 == i+0 ? $1 : NaN):2 with linespoints pt mark(i+0) ps 0.6 lw 1 lc rgb shade(i+0)
+     (x > gemm/memory ? gemm : NaN) with lines dt 3 lw 1.2 lc rgb aside, \
+     for [i in present] $points using ($3 == i+0 ? $1 : NaN):2 with linespoints pt mark(word(names, i+0)) ps 0.6 lw 1 lc rgb shade(word(names, i+0))

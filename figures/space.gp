@@ -8,12 +8,10 @@ set xrange [430:60000]
 set yrange [1e6:2e9]
 set xtics ("512" 512, "1024" 1024, "2048" 2048, "4096" 4096, "8192" 8192, "16384" 16384) nomirror
 set ytics ("1 MB" 1e6, "10 MB" 1e7, "100 MB" 1e8, "1 GB" 1e9) nomirror
-set grid ytics lc rgb 0xDDDDDD lw 0.6
+set grid ytics lc rgb faint lw 0.6
 set xlabel "positions $T$"
 set border 3 lc rgb ink
 names = "loop packed online streaming"
-shade(i) = i == 1 ? headone : i == 2 ? headzero : i == 3 ? 0x707070 : ink
-mark(i) = i == 1 ? 7 : i == 2 ? 5 : i == 3 ? 9 : 13
 $points << EOD
 EOD
 present = ""
@@ -27,9 +25,9 @@ do for [i=1:4] {
 	}
 	if (lasty == lasty) {
 		present = present.sprintf(" %d", i)
-		set label word(names, i) at lastx*1.15,lasty left offset 0,(i == 3 ? 0.4 : i == 1 ? -0.4 : 0) tc rgb shade(i)
+		set label word(names, i) at lastx*1.15,lasty left offset 0,(i == 3 ? -0.6 : i == 1 ? -0.4 : 0) tc rgb shade(word(names, i))
 	}
 }
 unset print
-plot NaN, for [i in present] $points using ($4 == i+0 ? $1 : NaN):2 with linespoints pt mark(i+0) ps 0.6 lw 1.4 lc rgb shade(i+0), \
-     for [i in present] $points using ($4 == i+0 ? $1 : NaN):3 with points pt 2 ps 0.6 lw 1.2 lc rgb shade(i+0)
+plot NaN, for [i in present] $points using ($4 == i+0 ? $1 : NaN):2 with linespoints pt mark(word(names, i+0)) ps 0.6 lw 1.4 lc rgb shade(word(names, i+0)), \
+     for [i in present] $points using ($4 == i+0 ? $1 : NaN):3 with points pt 2 ps 0.6 lw 1.2 lc rgb shade(word(names, i+0))

@@ -8,7 +8,7 @@ set xrange [100:12000]
 set yrange [3e4:3e9]
 set xtics ("128" 128, "256" 256, "512" 512, "1024" 1024, "2048" 2048, "4096" 4096) nomirror
 set ytics ("100 kB" 1e5, "1 MB" 1e6, "10 MB" 1e7, "100 MB" 1e8, "1 GB" 1e9) nomirror
-set grid ytics lc rgb 0xDDDDDD lw 0.6
+set grid ytics lc rgb faint lw 0.6
 set xlabel "positions $T$"
 set border 3 lc rgb ink
 limit = 256.0*1024*1024
@@ -26,8 +26,8 @@ do for [h=0:3] {
 	H = 2**h
 	set label sprintf("$H=%d$", H) at 4300,bytes(4096, H) left tc rgb grey(h)
 }
-set label "not measured from 256 MiB on" at 130,limit*1.5 left tc rgb 0x707070
+set label "not measured from 256 MiB on" at 130,limit*1.5 left tc rgb aside
 plot for [h=0:3] [T=128:4096] bytes(T, 2**h) with lines lc rgb grey(h) lw 1.2, \
-     limit with lines dt 3 lc rgb 0x707070, \
-     $points using 1:3 with points pt 6 ps 0.7 lw 1.5 lc rgb headzero, \
-     $points using 1:4 with points pt 2 ps 0.5 lw 1.5 lc rgb headone
+     limit with lines dt 3 lc rgb aside, \
+     $points using 1:3 with points pt 6 ps 0.7 lw 1.5 lc rgb ink, \
+     $points using 1:4 with points pt 2 ps 0.5 lw 1.5 lc rgb ink

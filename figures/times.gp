@@ -7,14 +7,11 @@ set xrange [430:60000]
 set yrange [0.005:20]
 set xtics ("512" 512, "1024" 1024, "2048" 2048, "4096" 4096, "8192" 8192, "16384" 16384) nomirror
 set ytics ("10 ms" 0.01, "100 ms" 0.1, "1 s" 1, "10 s" 10) nomirror
-set grid ytics lc rgb 0xDDDDDD lw 0.6
+set grid ytics lc rgb faint lw 0.6
 set xlabel "positions $T$"
 set border 3 lc rgb ink
 names = "loop packed online streaming sdpa"
 titles = "loop packed online streaming PyTorch"
-shade(i) = i == 1 ? headone : i == 2 ? headzero : i == 3 ? 0x707070 : ink
-mark(i) = i == 1 ? 7 : i == 2 ? 5 : i == 3 ? 9 : i == 4 ? 13 : 2
-dash(i) = i == 5 ? 2 : 1
 $points << EOD
 EOD
 present = ""
@@ -28,8 +25,8 @@ do for [i=1:5] {
 	print ""; print ""
 	if (lasty == lasty) {
 		present = present.sprintf(" %d", i)
-		set label word(titles, i) at lastx*1.15,lasty left offset 0,(i == 5 || i == 1 ? 0.4 : i == 4 || i == 3 ? -0.4 : 0) tc rgb shade(i)
+		if (i == 2) { set label "packed" at lastx*0.85,lasty right tc rgb shade("packed") } else { set label word(titles, i) at lastx*1.15,lasty left offset 0,(i == 5 || i == 1 ? 0.4 : -0.4) tc rgb shade(word(titles, i)) }
 	}
 }
 unset print
-plot NaN, for [i in present] $points using ($3 == i+0 ? $1 : NaN):2 with linespoints pt mark(i+0) ps 0.6 lw 1.4 dt dash(i+0) lc rgb shade(i+0)
+plot NaN, for [i in present] $points using ($3 == i+0 ? $1 : NaN):2 with linespoints pt mark(word(titles, i+0)) ps 0.6 lw 1.4 dt dash(word(titles, i+0)) lc rgb shade(word(titles, i+0))

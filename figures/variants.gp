@@ -40,7 +40,7 @@ do for [c=1:columns] {
 	here = word(tests, 2*c-1)
 	next = c < columns ? word(tests, 2*c+1) : ""
 	if (here ne next) {
-		if (c < columns) { set arrow from c+0.5,0.2 to c+0.5,words(names)+0.6 nohead lw 0.6 lc rgb 0xCCCCCC }
+		if (c < columns) { set arrow from c+0.5,0.2 to c+0.5,words(names)+0.6 nohead lw 0.6 lc rgb future }
 		low = c-first < 3 ? low+1 : 0
 		number = 0
 		do for [n=1:words(files)] { if (word(files, n) eq here) { number = n } }
@@ -56,7 +56,7 @@ do for [c=1:columns] { do for [k=1:3] {
 		set label word(called, k) at c,0 left rotate by 50 tc rgb ink
 	}
 } }
-set grid ytics lc rgb 0xEEEEEE lw 0.6
+set grid ytics lc rgb faint lw 0.6
 set border 0
 set bmargin 3.4
-plot $points using 1:2 with points pt 5 ps 0.42 lc rgb headzero
+plot $points using 1:2 with points pt 5 ps 0.42 lc rgb ink

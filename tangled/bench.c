@@ -1,5 +1,7 @@
 /* bench.c: made from chapters/60-speed.nw; edit it there. */
 #define _POSIX_C_SOURCE 200809L
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -57,6 +59,23 @@ static enum status answer_about(struct server *server, const char *rest,
 	return MH_OK;
 }
 
+/* Read so many numbers and no more, or return false. */
+static bool read_numbers(const char *rest, size_t count,
+		size_t numbers[])
+{
+	char *end;
+
+	for (size_t i = 0; i < count; i++) {
+		rest += strspn(rest, " ");
+		errno = 0;
+		numbers[i] = strtoul(rest, &end, 10);
+		if (!isdigit((unsigned char)*rest) || errno != 0)
+			return false;
+		rest = end;
+	}
+	return rest[strspn(rest, " ")] == '\0';
+}
+
 static enum status answer_rate(struct server *server, double rate,
 		struct error *error)
 {
@@ -71,7 +90,7 @@ static enum status answer_fma(struct server *server, const char *rest,
 {
 	size_t threads;
 
-	if (sscanf(rest, "%zu", &threads) != 1)
+	if (!read_numbers(rest, 1, &threads))
 		return puzzled(error, rest);
 	return answer_rate(server, speed_fma(threads), error);
 }
@@ -79,11 +98,11 @@ static enum status answer_fma(struct server *server, const char *rest,
 static enum status answer_read(struct server *server, const char *rest,
 		struct error *error)
 {
-	size_t bytes, threads;
+	size_t n[2];
 
-	if (sscanf(rest, "%zu %zu", &bytes, &threads) != 2)
+	if (!read_numbers(rest, 2, n))
 		return puzzled(error, rest);
-	return answer_rate(server, speed_reading(bytes, threads), error);
+	return answer_rate(server, speed_reading(n[0], n[1]), error);
 }
 
 static enum status answer_gemm(struct server *server, const char *rest,
@@ -91,7 +110,7 @@ static enum status answer_gemm(struct server *server, const char *rest,
 {
 	size_t n;
 
-	if (sscanf(rest, "%zu", &n) != 1)
+	if (!read_numbers(rest, 1, &n))
 		return puzzled(error, rest);
 	return answer_rate(server, mhf_speed_gemm(n), error);
 }
@@ -101,10 +120,13 @@ static enum status answer_count(struct server *server, const char *rest,
 {
 	struct speed_shape s;
 	char path[16];
+	size_t n[4];
+	int end;
 
-	if (sscanf(rest, "%15s %zu %zu %zu %zu", path, &s.B, &s.T, &s.C,
-			&s.H) != 5)
+	if (sscanf(rest, "%15s%n", path, &end) != 1 ||
+			!read_numbers(rest + end, 4, n))
 		return puzzled(error, rest);
+	s = (struct speed_shape){ n[0], n[1], n[2], n[3] };
 	fprintf(server->out, "ok %.17g %.17g %.17g\n",
 			speed_projections(s), speed_attention(s),
 			speed_bytes(path, s));
@@ -156,17 +178,19 @@ static enum status answer_step(struct server *server, const char *rest,
 	struct timed *timed = NULL;
 	struct speed_memory memory;
 	char path[16], way[16];
-	size_t repeats;
+	size_t n[5];
+	int end;
 	double seconds;
 	enum status status;
 
-	if (sscanf(rest, "%15s %15s %zu %zu %zu %zu %zu", path, way, &s.B,
-			&s.T, &s.C, &s.H, &repeats) != 7 || !repeats ||
+	if (sscanf(rest, "%15s %15s%n", path, way, &end) != 2 ||
+			!read_numbers(rest + end, 5, n) || n[4] == 0 ||
 			(strcmp(way, "forward") && strcmp(way, "backward")))
 		return puzzled(error, rest);
+	s = (struct speed_shape){ n[0], n[1], n[2], n[3] };
 	status = find_timed(server, path, way, s, &timed, error);
 	if (!status)
-		status = mhf_speed_step(timed, repeats, &seconds, error);
+		status = mhf_speed_step(timed, n[4], &seconds, error);
 	if (status)
 		return status;
 	memory = mhf_speed_memory(timed);

@@ -1,6 +1,8 @@
 /* gradient.c: made from chapters/45-gradients.nw; edit it there. */
 #include "blas.h"
 #include "gradient.h"
+/* includes of gradient.c */
+#include "kernel.h"
 
 /* private functions of gradient */
 /* The weights and biases of a head, and their gradients, fit its
@@ -158,48 +160,110 @@ static enum status unmix_packed(const struct layer *layer,
 	return status;
 }
 
-/* out = weights rows, and out = weights^T rows, reading nothing behind
- * the mask unless it is harmless. */
-static enum status mix_safely(struct tensor weights, struct tensor rows,
-		bool causal, struct tensor out, struct error *error)
+/* Make gradients of the scores of ds (n,T), the gradients of these
+ * weights (n,T): rows of a square, of which the first is number first,
+ * and zero where the mask is. */
+static void unweigh(struct tensor weights, size_t first, size_t width,
+		bool causal, struct tensor ds)
 {
-	if (tensor_finite(rows))
-		return blas_product(weights, rows, out, error);
-	attention_mix(weights, rows, causal, out);
-	return MH_OK;
-}
+	const size_t length = ds.shape[1];
 
-static enum status scatter_safely(struct tensor weights,
-		struct tensor rows, bool causal, struct tensor out,
-		struct error *error)
-{
-	if (tensor_finite(weights) && tensor_finite(rows))
-		return blas_product(tensor_swap(weights, 0, 1), rows, out,
-				error);
-	gradient_scatter(weights, rows, causal, out);
-	return MH_OK;
+	for (size_t i = 0; i < ds.shape[0]; i++) {
+		size_t visible = attention_visible(first + i, length, causal);
+		struct tensor row = tensor_narrow(ds, 0, i, 1);
+		struct tensor seen = tensor_narrow(row, 1, 0, visible);
+		struct tensor w = tensor_narrow(tensor_narrow(weights, 0, i, 1),
+				1, 0, visible);
+
+		/* go back through a long row faster */
+		if (visible >= KERNEL_ALIGN) {
+			kernel_nth(0)->unweigh(w.data, row.data, visible, length,
+					1 / sqrt((real)width));
+			continue;
+		}
+		gradient_softmax(w, false, seen);
+		attention_scale(seen, width);
+		tensor_fill(tensor_narrow(row, 1, visible, length - visible),
+				0);
+	}
 }
 
 struct head_view { struct tensor q, k, v, dq, dk, dv; };  /* (T,d) */
 
+/* How many rows, from this one on, BLAS may take at once. */
+static size_t block_back(struct head_view head, bool causal,
+		struct tensor weights, struct tensor dout, size_t row)
+{
+	const size_t n = layer_block(dout, row, causal);
+
+	if (causal && (layer_block(head.q, row, causal) < n ||
+			layer_block(head.k, row, causal) < n ||
+			!tensor_finite(tensor_narrow(tensor_narrow(weights, 0,
+				row, n), 1, row, n))))
+		return 1;
+	return n;
+}
+
+/* The room for slopes, ds, has as many rows as a block. */
 static enum status unattend(struct head_view head, bool causal,
 		struct tensor weights, struct tensor dout, struct tensor ds,
 		struct error *error)
 {
-	enum status status = scatter_safely(weights, dout, causal, head.dv,
-			error);
+	const size_t T = dout.shape[0];
+	enum status status = MH_OK;
 
-	if (!status)
-		status = blas_product(dout, tensor_swap(head.v, 0, 1), ds,
-				error);
-	if (!status) {
-		gradient_softmax(weights, causal, ds);
-		attention_scale(ds, head.q.shape[1]);
-		status = mix_safely(ds, head.k, causal, head.dq, error);
+	tensor_fill(head.dk, 0);
+	tensor_fill(head.dv, 0);
+	for (size_t row = 0, n; row < T && !status; row += n) {
+		n = block_back(head, causal, weights, dout, row);
+
+		const size_t seen = attention_visible(row + n - 1, T, causal);
+		/* see the rows of a block, and what they see */
+		struct tensor rows = tensor_narrow(dout, 0, row, n);
+		struct tensor part = tensor_narrow(tensor_narrow(weights, 0, row, n),
+				1, 0, seen);
+		struct tensor slopes = tensor_narrow(tensor_narrow(ds, 0, 0, n), 1, 0,
+				seen);
+		/* go back through mix and softmax of a block */
+		status = blas_add_product(tensor_swap(part, 0, 1), rows,
+				tensor_narrow(head.dv, 0, 0, seen), error);
+		if (!status)
+			status = blas_product(rows, tensor_swap(tensor_narrow(head.v, 0, 0,
+					seen), 0, 1), slopes, error);
+		if (!status)
+			unweigh(part, row, head.q.shape[1], causal, slopes);
+		/* hand its slopes out to queries and keys */
+		if (!status)
+			status = blas_product(slopes, tensor_narrow(head.k, 0, 0, seen),
+					tensor_narrow(head.dq, 0, row, n), error);
+		if (!status)
+			status = blas_add_product(tensor_swap(slopes, 0, 1),
+					tensor_narrow(head.q, 0, row, n),
+					tensor_narrow(head.dk, 0, 0, seen), error);
 	}
-	if (!status)
-		status = scatter_safely(ds, head.q, causal, head.dk, error);
 	return status;
+}
+
+struct slopes {
+	struct tensor part[6];          /* q, k, v, dq, dk, dv */
+	struct tensor dz, weights, ds;
+	bool causal;
+	struct error *error;
+};
+
+static enum status unattend_part(void *job, size_t n, size_t thread)
+{
+	const struct slopes *s = job;
+	const size_t b = n / s->dz.shape[1], h = n % s->dz.shape[1];
+	const struct head_view head = {
+		of_head(s->part[0], b, h), of_head(s->part[1], b, h),
+		of_head(s->part[2], b, h), of_head(s->part[3], b, h),
+		of_head(s->part[4], b, h), of_head(s->part[5], b, h)
+	};
+
+	return unattend(head, s->causal, of_head(s->weights, b, h),
+			of_head(s->dz, b, h), tensor_slice(s->ds, 0, thread),
+			s->error);
 }
 
 /* Back through the attention of all heads: dqkv (B,T,3C) from the
@@ -209,36 +273,32 @@ static enum status unattend_packed(const struct layer *layer,
 		struct tensor dz, struct tensor *dqkv,
 		struct workspace *workspace, struct error *error)
 {
+	const size_t T = qkv.shape[1];
+	const size_t threads = blas_threads(5 * (double)qkv.shape[0] *
+			(double)layer->width * (double)T * (double)T);
+	const size_t block[] = { threads, T < LAYER_BLOCK ? T : LAYER_BLOCK,
+			T };
 	struct tensor ds, split;
 	enum status status = workspace_take(workspace, 3, qkv.shape, dqkv,
 			error);
 
 	if (!status)
-		status = workspace_take(workspace, 2, weights.shape + 2, &ds,
-				error);
+		status = workspace_take(workspace, 3, block, &ds, error);
 	if (!status)
 		status = tensor_split(dz, 2, layer->heads, &split, error);
 	if (status)
 		return status;
 	dz = tensor_swap(split, 1, 2);
 	/* go back through every head of every example */
-	struct tensor part[6];
+	struct slopes all = { .dz = dz, .weights = weights, .ds = ds,
+			.causal = causal, .error = error };
 
 	for (size_t i = 0; i < 3; i++) {
-		part[i] = layer_head_axis(layer, qkv, i);
-		part[3 + i] = layer_head_axis(layer, *dqkv, i);
+		all.part[i] = layer_head_axis(layer, qkv, i);
+		all.part[3 + i] = layer_head_axis(layer, *dqkv, i);
 	}
-	for (size_t b = 0; b < dz.shape[0]; b++)
-		for (size_t h = 0; h < dz.shape[1] && !status; h++) {
-			struct head_view head = {
-				of_head(part[0], b, h), of_head(part[1], b, h),
-				of_head(part[2], b, h), of_head(part[3], b, h),
-				of_head(part[4], b, h), of_head(part[5], b, h)
-			};
-
-			status = unattend(head, causal, of_head(weights, b, h),
-					of_head(dz, b, h), ds, error);
-		}
+	status = blas_share(threads, dz.shape[0] * dz.shape[1], &all,
+			unattend_part);
 	return status;
 }
 

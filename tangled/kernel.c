@@ -386,6 +386,97 @@ INLINE vector exponentials(vector t)
 	return (vector)((vector_bits)(sum * scale) & ~(t < every(LOWEST)));
 }
 
+/* Up to LANES numbers, and the filler after them. */
+INLINE vector load_some(const real *from, size_t n, real filler)
+{
+	vector v = every(filler);
+
+	for (size_t i = 0; i < n && i < LANES; i++)
+		v[i] = from[i];
+	return v;
+}
+
+INLINE void store_some(real *to, size_t n, vector v)
+{
+	real lanes[LANES];
+
+	memcpy(lanes, &v, sizeof lanes);
+	memcpy(to, lanes, n * sizeof(real));
+}
+
+/* Set what the row does not see. */
+INLINE void hide_row(real *row, size_t seen, size_t length, real value)
+{
+	size_t j = seen;
+
+	for (; j + LANES <= length; j += LANES)
+		store(row + j, every(value));
+	store_some(row + j, length - j, every(value));
+}
+
+/* The largest number of a row; -INFINITY if all are NaN. */
+INLINE real largest(const real *row, size_t seen)
+{
+	const size_t whole_ones = seen / LANES * LANES;
+	vector most = load_some(row + whole_ones, seen - whole_ones,
+			-(real)INFINITY), v;
+	real lanes[LANES], top = -(real)INFINITY;
+
+	for (size_t j = 0; j < whole_ones; j += LANES) {
+		v = load(row + j);
+		most = choose(v > most, v, most);
+	}
+	store(lanes, most);
+	for (int i = 0; i < LANES; i++)
+		top = lanes[i] > top ? lanes[i] : top;
+	return top;
+}
+
+/* The maximum goes before the scale: a difference of equal scores is
+ * zero, however large they are. */
+static void weigh_row(real *row, size_t seen, size_t length, real scale)
+{
+	const size_t whole_ones = seen / LANES * LANES;
+	const real top = largest(row, seen);
+	vector w = exponentials((load_some(row + whole_ones,
+			seen - whole_ones, -(real)INFINITY) - top) * scale);
+	vector sum = w;
+	real share;
+
+	for (size_t j = 0; j < whole_ones; j += LANES) {
+		vector e = exponentials((load(row + j) - top) * scale);
+
+		sum += e;
+		store(row + j, e);
+	}
+	share = total(sum);
+	for (size_t j = 0; j < whole_ones; j += LANES)
+		store(row + j, load(row + j) / share);
+	store_some(row + whole_ones, seen - whole_ones, w / share);
+	hide_row(row, seen, length, 0 * row[0]);
+}
+
+static void unweigh_row(const real *weights, real *row, size_t seen,
+		size_t length, real scale)
+{
+	const size_t whole_ones = seen / LANES * LANES;
+	const vector w = load_some(weights + whole_ones, seen - whole_ones,
+			0);
+	const vector g = load_some(row + whole_ones, seen - whole_ones, 0);
+	vector sum = w * g;
+	real mean;
+
+	for (size_t j = 0; j < whole_ones; j += LANES)
+		sum += load(weights + j) * load(row + j);
+	mean = total(sum);
+	for (size_t j = 0; j < whole_ones; j += LANES)
+		store(row + j, load(weights + j) * (load(row + j) - mean) *
+				scale);
+	store_some(row + whole_ones, seen - whole_ones,
+			w * (g - mean) * scale);
+	hide_row(row, seen, length, 0);
+}
+
 /* How many keys of the tile that begins at key does row see, and how
  * many more each row after it? */
 INLINE struct sight sight_of(const struct strip *s, size_t row,
@@ -790,7 +881,8 @@ static void unattend_strip(const struct strip *s, real *room)
 const struct kernel *KERNEL(void)
 {
 	static const struct kernel kernel = {
-		PANEL, FEW, multiply_panels, attend_strip, unattend_strip
+		PANEL, FEW, multiply_panels, attend_strip, unattend_strip,
+		weigh_row, unweigh_row
 	};
 
 	return &kernel;

@@ -52,6 +52,14 @@ struct kernel {
 	void (*multiply)(const struct product *product, real *room);
 	void (*attend)(const struct strip *strip, real *room);
 	void (*unattend)(const struct strip *strip, real *room);
+	/* rows that a kernel works on */
+	/* Of a row of the packed path, so many numbers are seen, up to
+	 * length. Scores times scale become weights. Gradients of these weights
+	 * become gradients of the scores. What is not seen becomes 0, or NaN
+	 * among weights that are. NULL: let others do it. */
+	void (*weigh)(real *row, size_t seen, size_t length, real scale);
+	void (*unweigh)(const real *weights, real *row, size_t seen,
+			size_t length, real scale);
 };
 
 enum {

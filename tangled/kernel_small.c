@@ -116,7 +116,7 @@ static void unattend_small(const struct strip *s, real *room)
 const struct kernel *kernel_small(void)
 {
 	static const struct kernel kernel = {
-		64, 0, multiply_small, attend_small, unattend_small
+		64, 0, multiply_small, attend_small, unattend_small, NULL, NULL
 	};
 
 	return &kernel;

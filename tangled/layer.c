@@ -7,6 +7,8 @@
 /* includes of layer.c */
 #include "blas.h"
 
+#include "kernel.h"
+
 /* private functions of layer */
 /* The results that the caller has room for; and if that is no room for
  * weights, one square (T,T) from the workspace in their place. */
@@ -115,17 +117,24 @@ static enum status check_contiguous(const struct forward *result,
 	return MH_OK;
 }
 
-/* Make weights of the scores (T,T) that were divided by nothing yet. */
-static void weigh_scores(struct tensor scores, size_t width,
-		bool causal)
+/* Make weights of scores that were divided by nothing yet: rows (n,T)
+ * of a square, of which the first is number first. */
+static void weigh_scores(struct tensor scores, size_t first,
+		size_t width, bool causal)
 {
 	const size_t length = scores.shape[1];
 
 	for (size_t i = 0; i < scores.shape[0]; i++) {
-		size_t visible = attention_visible(i, length, causal);
+		size_t visible = attention_visible(first + i, length, causal);
 		struct tensor row = tensor_narrow(scores, 0, i, 1);
 		struct tensor seen = tensor_narrow(row, 1, 0, visible);
 
+		/* weigh a long row faster */
+		if (visible >= KERNEL_ALIGN) {
+			kernel_nth(0)->weigh(row.data, visible, length,
+					1 / sqrt((real)width));
+			continue;
+		}
 		attention_scale(seen, width);
 		softmax_rows(seen);
 		tensor_fill(tensor_narrow(row, 1, visible, length - visible),
@@ -139,16 +148,44 @@ static enum status attend(struct tensor q, struct tensor k,
 		struct tensor v, bool causal, struct tensor weights,
 		struct tensor out, struct error *error)
 {
-	enum status status = blas_product(q, tensor_swap(k, 0, 1), weights,
-			error);
+	const size_t T = q.shape[0], d = q.shape[1];
+	enum status status = MH_OK;
 
-	if (status)
-		return status;
-	weigh_scores(weights, q.shape[1], causal);
-	if (tensor_finite(v))
-		return blas_product(weights, v, out, error);
-	attention_mix(weights, v, causal, out);
-	return MH_OK;
+	for (size_t row = 0, n; row < T && !status; row += n) {
+		n = layer_block(v, row, causal);
+
+		const size_t seen = attention_visible(row + n - 1, T, causal);
+		struct tensor rows = tensor_narrow(weights, 0, row, n);
+		struct tensor part = tensor_narrow(rows, 1, 0, seen);
+
+		/* score a block of rows, weigh it, and mix */
+		status = blas_product(tensor_narrow(q, 0, row, n),
+				tensor_swap(tensor_narrow(k, 0, 0, seen), 0, 1), part, error);
+		if (!status) {
+			weigh_scores(rows, row, d, causal);
+			status = blas_product(part, tensor_narrow(v, 0, 0, seen),
+					tensor_narrow(out, 0, row, n), error);
+		}
+	}
+	return status;
+}
+
+struct attention {
+	struct tensor q, k, v, weights, heads;  /* (B,H,T,d), (B,H,T,T) */
+	bool causal;
+	struct error *error;
+};
+
+static enum status attend_part(void *job, size_t part, size_t thread)
+{
+	const struct attention *a = job;
+	const size_t b = part / a->q.shape[1], h = part % a->q.shape[1];
+
+	(void)thread;
+	return attend(of_head(a->q, b, h), of_head(a->k, b, h),
+			of_head(a->v, b, h), a->causal,
+			of_head(a->weights, b, h), of_head(a->heads, b, h),
+			a->error);
 }
 
 /* weights (B,H,T,T), and heads (B,H,T,d) from the workspace. */
@@ -167,11 +204,16 @@ static enum status attend_packed(const struct layer *layer,
 	if (!status)
 		status = workspace_take(workspace, 4, q.shape, heads, error);
 	/* attend with every head of every example */
-	for (size_t b = 0; b < q.shape[0]; b++)
-		for (size_t h = 0; h < q.shape[1] && !status; h++)
-			status = attend(of_head(q, b, h), of_head(k, b, h),
-					of_head(v, b, h), causal, of_head(weights, b, h),
-					of_head(*heads, b, h), error);
+	if (!status) {
+		struct attention all = { q, k, v, weights, *heads, causal, error };
+		const double pairs = (double)weights.shape[0] *
+				(double)weights.shape[2] * (double)weights.shape[3];
+		const size_t threads = weights.stride[1] == 0 ? 1 :
+				blas_threads(pairs * (double)layer->width);
+
+		status = blas_share(threads, q.shape[0] * q.shape[1], &all,
+				attend_part);
+	}
 	return status;
 }
 
@@ -828,6 +870,17 @@ struct tensor layer_head_axis(const struct layer *layer,
 
 	tensor_split(t, 2, layer->heads, &split, NULL);
 	return tensor_swap(split, 1, 2);
+}
+
+size_t layer_block(struct tensor t, size_t row, bool causal)
+{
+	const size_t left = t.shape[0] - row;
+	const size_t rows = left < LAYER_BLOCK ? left : LAYER_BLOCK;
+
+
+	if (causal && !tensor_finite(tensor_narrow(t, 0, row, rows)))
+		return 1;
+	return rows;
 }
 
 enum status layer_add_biases(struct layer *layer, struct error *error)

@@ -204,8 +204,10 @@ enum status layer_stack(const struct layer *layer,
  * and BLAS for every product; it agrees with the loop within rounding,
  * and so do rows before and after something behind their mask has
  * become NaN or infinite. output, weights and concat must be
- * contiguous. Vaswani et al. 2017, section 3.2.2. Returns what the loop
- * returns, and MH_ESIZE if a size exceeds the integers of BLAS. */
+ * contiguous. If BLAS has one thread, products and heads are shared out
+ * among those of OpenMP. Vaswani et al. 2017, section 3.2.2. Returns
+ * what the loop returns, and MH_ESIZE if a size exceeds the integers of
+ * BLAS. */
 enum status layer_forward_packed(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *result,
 		struct workspace *workspace, struct error *error);
@@ -230,6 +232,13 @@ static inline struct tensor of_head(struct tensor t, size_t b, size_t h)
 {
 	return tensor_slice(tensor_slice(t, 0, b), 0, h);
 }
+
+enum { LAYER_BLOCK = 192 };     /* rows of a square, at most */
+
+/* How many rows of the square of a head, from this one on, BLAS may
+ * take at once: 1 if in one of them t (T,d) is not finite, and there is
+ * a mask that hides it from some. */
+size_t layer_block(struct tensor t, size_t row, bool causal);
 
 /* Give a layer biases, all zero, and enter them in its registry:
  * "out_proj.bias", and "heads.0.query.bias" and so on for the heads in

@@ -56,12 +56,14 @@
 	"chapter 6, 'One product, a head axis'"
 #define PLACE_sec_oneproduct \
 	"section 6.1, 'One product'"
+#define PLACE_sec_packed_threads \
+	"section 6.3, 'Threads'"
 #define PLACE_sec_axes \
-	"section 6.3, 'From three thirds to four axes'"
+	"section 6.4, 'From three thirds to four axes'"
 #define PLACE_sec_wayback \
-	"section 6.6, 'On the way back'"
+	"section 6.7, 'On the way back'"
 #define PLACE_sec_biases \
-	"section 6.9, 'Biases'"
+	"section 6.10, 'Biases'"
 #define PLACE_ch_interventions \
 	"chapter 7, 'Interventions'"
 #define PLACE_sec_every \
@@ -106,8 +108,10 @@
 	"section 13.4, 'A tile in registers'"
 #define PLACE_sec_laying \
 	"section 13.5, 'Laying numbers out'"
+#define PLACE_sec_long_rows \
+	"section 13.7, 'Long rows'"
 #define PLACE_sec_attention_tile \
-	"section 13.7, 'A tile of attention'"
+	"section 13.8, 'A tile of attention'"
 #define PLACE_ch_speed \
 	"chapter 14, 'How fast, and what stops it'"
 #define PLACE_sec_carried \

@@ -338,7 +338,7 @@ static enum status time_bare_back(struct timed *t, struct error *error)
 }
 static const struct path paths[] = {
 	{ "loop", { 9, 3, 6 }, take_forward, time_loop, time_loop_back },
-	{ "packed", { 13, 0, 3.5 }, take_forward, time_packed,
+	{ "packed", { 13, 0, 2.5 }, take_forward, time_packed,
 	  time_packed_back },
 	{ "online", { 9, 3, 0 }, take_streamed, time_online,
 	  time_online_back },

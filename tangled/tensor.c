@@ -495,11 +495,13 @@ enum status tensor_split(struct tensor t, int axis, size_t parts,
 
 bool tensor_finite(struct tensor t)
 {
-	if (t.rank == 0)
-		return isfinite(*t.data);
-	for (size_t i = 0; i < t.shape[0]; i++)
-		if (t.rank > 1 ? !tensor_finite(tensor_slice(t, 0, i)) :
-				!isfinite(AT(t, i)))
+	const size_t count = t.rank == 0 ? 1 : t.shape[0];
+
+	for (size_t i = 0; i < count && t.rank > 1; i++)
+		if (!tensor_finite(tensor_slice(t, 0, i)))
+			return false;
+	for (size_t i = 0; i < count && t.rank <= 1; i++)
+		if (!isfinite(t.data[(ptrdiff_t)i * t.stride[0]]))
 			return false;
 	return true;
 }

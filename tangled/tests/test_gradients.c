@@ -1,6 +1,11 @@
 /* tests/test_gradients.c: made from chapters/45-gradients.nw; edit it there. */
 #include <string.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <cblas.h>
+
 #include "gradient.h"
 #include "layer_bench.h"
 #include "suites.h"
@@ -224,6 +229,98 @@ START_TEST(a_broken_slope_does_not_reach_what_it_cannot_see)
 		ck_near(broken.dx[n], clean.dx[n], 200);
 	bench_free(&clean.s);
 	bench_free(&broken.s);
+}
+END_TEST
+
+/* Both ways over (2, T, 12), three heads. */
+struct course {
+	struct layer *layer;
+	struct workspace room;
+	struct tensor x, dy, dx;
+	struct forward seen;
+};
+
+static void course_set(struct course *c, size_t T)
+{
+	const size_t wide[] = { 2, T, 12 };
+	struct tensor *parts[] = { &c->x, &c->dy, &c->dx };
+	struct random random = { 46 };
+
+	*c = (struct course){ NULL };
+	ck_ok(layer_create(12, 3, &c->layer, NULL));
+	layer_randomize(c->layer, 45);
+	for (size_t i = 0; i < 3; i++) {
+		ck_ok(workspace_take(&c->room, 3, wide, parts[i], NULL));
+		tensor_randomize(*parts[i], &random, 1);
+	}
+	ck_ok(forward_take(c->layer, c->x, &c->seen, &c->room, NULL));
+}
+
+static void course_run(struct course *c, bool packed, bool causal)
+{
+	ck_ok((packed ? layer_forward_packed : layer_forward_loop)(
+			c->layer, c->x, causal, &c->seen, &c->room, NULL));
+	ck_ok((packed ? layer_backward_packed : layer_backward_loop)(
+			c->layer, c->x, causal, &c->seen, c->dy, c->dx, &c->room,
+			NULL));
+}
+
+static void course_free(struct course *c)
+{
+	workspace_free(&c->room);
+	layer_free(c->layer);
+}
+
+/* Broken at the same places, and near elsewhere. */
+static void ck_alike(struct tensor got, struct tensor want,
+		double units)
+{
+	for (size_t i = 0; got.rank > 1 && i < got.shape[0]; i++)
+		ck_alike(tensor_slice(got, 0, i), tensor_slice(want, 0, i),
+				units);
+	for (size_t i = 0; got.rank == 1 && i < got.shape[0]; i++) {
+		ck_assert(isfinite(AT(got, i)) == isfinite(AT(want, i)));
+		if (isfinite(AT(want, i)))
+			ck_near(AT(got, i), AT(want, i), units);
+	}
+}
+
+static const size_t lengths[] = { LAYER_BLOCK - 1, LAYER_BLOCK,
+		LAYER_BLOCK + 1, 2 * LAYER_BLOCK + 17 };
+
+START_TEST(blocks_of_rows_are_joined_without_a_seam)
+{
+	const size_t T = lengths[_i / 8];
+	const bool causal = _i & 1, broken = _i & 2, threads = _i & 4;
+	struct course got, want;
+
+	course_set(&got, T);
+	course_set(&want, T);
+	/* break something at three quarters of the text */
+	if (broken)
+		for (size_t i = 0; i < 2; i++) {
+			struct course *c = i ? &got : &want;
+
+			AT(c->x, 1, 3 * T / 4, 5) = (real)NAN;
+			AT(c->dy, 0, 3 * T / 4, 5) = (real)INFINITY;
+		}
+	/* run packed, on threads if there are any, and by the loop */
+	#ifdef _OPENMP
+	omp_set_num_threads(threads ? 3 : 1);
+	#endif
+	#ifdef OPENBLAS_SEQUENTIAL
+	openblas_set_num_threads(1);
+	#endif
+	(void)threads;
+	course_run(&got, true, causal);
+	course_run(&want, false, causal);
+	ck_alike(got.seen.weights, want.seen.weights, 50);
+	ck_alike(got.seen.output, want.seen.output, 500);
+	ck_alike(got.dx, want.dx, 500);
+	ck_alike(got.layer->in_proj.gradient, want.layer->in_proj.gradient,
+			100 * (double)T);
+	course_free(&got);
+	course_free(&want);
 }
 END_TEST
 
@@ -682,6 +779,8 @@ void gradients_suite(Suite *suite)
 	tcase_add_test(properties,
 			a_head_refuses_what_does_not_fit_on_its_way_back);
 	tcase_add_test(properties, the_loop_has_all_its_room_before_it_writes);
+	tcase_add_loop_test(properties,
+			blocks_of_rows_are_joined_without_a_seam, 0, 32);
 	tcase_add_test(properties, the_packed_way_back_wants_room_in_one_piece);
 	tcase_add_loop_test(properties, the_way_back_does_not_grow, 0, 2);
 	tcase_add_test(properties, more_heads_and_examples_need_no_more_room);

@@ -1,5 +1,10 @@
 /* tests/test_packed.c: made from chapters/30-packed.nw; edit it there. */
 #include <string.h>
+/* includes of the packed path's tests */
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <cblas.h>
 
 #include "blas.h"
 #include "layer.h"
@@ -122,6 +127,74 @@ START_TEST(blas_takes_a_single_row_or_column_of_any_stride)
 	for (size_t j = 0; j < 4; j++)
 		ck_near(got[j], (long double)memory[j] + 2 * memory[4 + j] +
 				3 * memory[8 + j], 16);
+}
+END_TEST
+
+/* So many threads for us, and for BLAS. */
+static void allow_threads(int ours, int of_blas)
+{
+#ifdef _OPENMP
+	omp_set_num_threads(ours);
+#endif
+#ifdef OPENBLAS_SEQUENTIAL
+	openblas_set_num_threads(of_blas);
+#endif
+	(void)ours, (void)of_blas;
+}
+
+static enum status count_part(void *job, size_t part, size_t thread)
+{
+	size_t (*seen)[2] = job;
+
+	seen[part][0]++;
+	seen[part][1] = thread;
+	return part == 3 ? MH_ESIZE : part == 5 ? MH_ESHAPE : MH_OK;
+}
+
+START_TEST(every_part_is_run_once_and_the_largest_status_counts)
+{
+	size_t seen[7][2] = { { 0 } };
+
+	allow_threads(3, 1);
+	ck_assert_uint_eq(blas_threads(4e6), 1);
+#if defined _OPENMP && defined OPENBLAS_SEQUENTIAL
+	ck_assert_uint_eq(blas_threads(5e6), 3);
+	ck_assert_int_eq(blas_share(3, 7, seen, count_part),
+			MH_ESIZE > MH_ESHAPE ? MH_ESIZE : MH_ESHAPE);
+	for (size_t i = 0; i < 7; i++)
+		ck_assert(seen[i][0] == 1 && seen[i][1] < 3);
+	memset(seen, 0, sizeof seen);
+#endif
+	allow_threads(3, 2);
+	ck_assert_uint_eq(blas_threads(5e6), 1);
+	allow_threads(1, 1);
+	ck_assert_int_eq(blas_share(1, 7, seen, count_part), MH_ESIZE);
+	for (size_t i = 0; i < 7; i++)          /* none after a failure */
+		ck_assert(seen[i][0] == (i <= 3) && seen[i][1] == 0);
+}
+END_TEST
+
+START_TEST(a_product_in_parts_is_the_product)
+{
+	enum { SMALL = 47, LARGE = 2001, K = 61 };
+	const size_t m = _i & 4 ? SMALL : LARGE, n = _i & 4 ? LARGE : SMALL;
+	static real left[LARGE * K], right[LARGE * K], got[LARGE * SMALL],
+			want[LARGE * SMALL];
+	struct tensor a = noise(left, 2, _i & 1 ? (size_t[]){ K, m } :
+			(size_t[]){ m, K }, 1);
+	struct tensor b = noise(right, 2, _i & 2 ? (size_t[]){ n, K } :
+			(size_t[]){ K, n }, 2);
+	struct tensor out = noise(got, 2, (size_t[]){ m, n }, 3);
+
+	if (_i & 1)
+		a = tensor_swap(a, 0, 1);
+	if (_i & 2)
+		b = tensor_swap(b, 0, 1);
+	allow_threads(3, 1);
+	ck_ok(blas_product(a, b, out, NULL));
+	ck_ok(tensor_product(a, b, tensor_view(want, 2, out.shape), NULL));
+	for (size_t i = 0; i < m * n; i++)
+		ck_near(got[i], want[i], 2 * K * K);
 }
 END_TEST
 
@@ -610,6 +683,9 @@ void packed_suite(Suite *suite)
 	tcase_add_test(blas, blas_leaves_a_product_without_numbers_alone);
 	tcase_add_loop_test(blas,
 			blas_takes_a_single_row_or_column_of_any_stride, 0, 3);
+	tcase_add_test(blas,
+			every_part_is_run_once_and_the_largest_status_counts);
+	tcase_add_loop_test(blas, a_product_in_parts_is_the_product, 0, 8);
 	suite_add_tcase(suite, packed);
 	tcase_add_test(packed, a_split_undoes_a_merge_and_moves_nothing);
 	tcase_add_test(packed,

@@ -42,7 +42,7 @@ START_TEST(bytes_are_counted_as_by_hand)
 	struct speed_shape shape = { 2, 3, 4, 2 };
 	/* B T C = 24, B T C H = 48, B H T T = 36, C C = 16 */
 	double loop = 9 * 24 + 3 * 48 + 6 * 36 + 4 * 16;
-	double packed = 13 * 24 + 7 * 18 + 4 * 16;
+	double packed = 13 * 24 + 5 * 18 + 4 * 16;
 	double online = 9 * 24 + 3 * 48 + 4 * 16;
 	double streaming = 10 * 24 + 4 * 16;
 

@@ -147,6 +147,77 @@ START_TEST(a_weight_is_an_exponential_to_its_last_bits)
 }
 END_TEST
 
+enum { ROW = 150 };
+
+/* What a row and its slopes ought to be. */
+static void judge_row(const real *scores, const real *slopes,
+		size_t seen, long double scale, long double *weights,
+		long double *back)
+{
+	long double top = -INFINITY, sum = 0, mean = 0;
+
+	for (size_t j = 0; j < seen; j++)
+		top = fmaxl(top, scores[j]);
+	for (size_t j = 0; j < seen; j++)
+		sum += weights[j] = expl((scores[j] - top) * scale);
+	for (size_t j = 0; j < seen; j++)
+		mean += (weights[j] /= sum) * slopes[j];
+	for (size_t j = 0; j < seen; j++)
+		back[j] = weights[j] * (slopes[j] - mean) * scale;
+}
+
+START_TEST(a_row_is_weighed_and_nothing_beyond_it_is_touched)
+{
+	const size_t seen = (size_t)_i / 3, length = seen + (size_t)_i % 29;
+	const real scale = (real)0.25, large = _i % 3 == 2 ? 1e30f : 1;
+	real row[ROW], slopes[ROW];
+	long double weights[ROW] = { 0 }, back[ROW] = { 0 };
+
+	noise(row, 1, (size_t[]){ ROW }, (uint64_t)_i);
+	noise(slopes, 1, (size_t[]){ ROW }, (uint64_t)_i + 1);
+	for (size_t j = 0; j < seen; j++)
+		row[j] *= _i % 3 == 1 ? 40 : large;
+	row[length] = slopes[length] = 7;
+	judge_row(row, slopes, seen, scale, weights, back);
+	if (!tested->weigh)
+		return;
+	tested->weigh(row, seen, length, scale);
+	tested->unweigh(row, slopes, seen, length, scale);
+	for (size_t j = 0; j < length; j++) {
+		ck_near(row[j], weights[j], 30);
+		ck_near(slopes[j], back[j], 30);
+		ck_assert(j < seen || (row[j] == 0 && slopes[j] == 0));
+	}
+	ck_assert(row[length] == 7 && slopes[length] == 7);
+}
+END_TEST
+
+START_TEST(a_broken_row_is_broken_from_end_to_end)
+{
+	static const double broken[] = { NAN, INFINITY, -INFINITY };
+	const size_t seen = 16 + (size_t)_i % 40, length = seen + 20;
+	real row[ROW];
+
+	if (!tested->weigh)
+		return;
+	noise(row, 1, (size_t[]){ ROW }, 1);
+	row[(size_t)_i % seen] = (real)broken[_i % 2];
+	tested->weigh(row, seen, length, 1);
+	for (size_t j = 0; j < length; j++)
+		ck_assert(isnan(row[j]));
+	noise(row, 1, (size_t[]){ ROW }, 1);
+	row[(size_t)_i % seen] = (real)broken[2];   /* merely forbidden */
+	tested->weigh(row, seen, length, 1);
+	for (size_t j = 0; j < length; j++)
+		ck_assert((row[j] > 0) == (j < seen && j != (size_t)_i % seen));
+	for (size_t j = 0; j < seen; j++)
+		row[j] = -(real)INFINITY;
+	tested->weigh(row, seen, length, 1);
+	for (size_t j = 0; j < length; j++)
+		ck_assert(isnan(row[j]));
+}
+END_TEST
+
 /* Around the sizes of a tile: 96 queries, 64 keys, and groups of 6. */
 static const size_t edges[] = { 1, 2, 5, 6, 7, 47, 48, 49, 63, 64, 65,
 		95, 96, 97, 127, 128, 129, 191, 192, 193 };
@@ -385,6 +456,10 @@ void streaming_suite(Suite *suite)
 				a_product_is_that_of_the_loop_and_stays_in_its_place, 0, 56);
 
 		tcase_add_test(c, a_weight_is_an_exponential_to_its_last_bits);
+
+		tcase_add_loop_test(c,
+				a_row_is_weighed_and_nothing_beyond_it_is_touched, 3, 300);
+		tcase_add_loop_test(c, a_broken_row_is_broken_from_end_to_end, 0, 80);
 
 		tcase_add_loop_test(c, every_length_is_cut_into_tiles_without_a_seam,
 				0, 2 * EDGES);
