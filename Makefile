@@ -239,7 +239,7 @@ $(BUILD)/shared/libmultihead.a: $(SHARED)
 $(BUILD)/shared/$(SONAME): $(SHARED)
 	$(call say,link,$@)
 	@echo '{ global: mh_*; mhf_*; local: *; };' > $(@D)/exported
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME),--version-script=$(@D)/exported $^ -o $@.new $(LDLIBS) && mv $@.new $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,nodelete,-soname,$(SONAME),--version-script=$(@D)/exported $^ -o $@.new $(LDLIBS) && mv $@.new $@
 
 $(BUILD)/shared/multihead.h: PRECISION = double
 $(BUILD)/shared/multiheadf.h: PRECISION = float

@@ -25,6 +25,9 @@ static enum status check_head(struct projections p, struct tensor x,
 	if (!status)
 		status = tensor_expect(p.value, "the value weight", 2, weight,
 				error);
+	/* expect the biases that a head reads */
+	if (!status)
+		status = attention_expect_biases(p, error);
 	if (!status)
 		status = tensor_expect(weights, "weights", 2, square, error);
 	if (!status)
@@ -162,4 +165,20 @@ void attention_bias(struct tensor rows, struct tensor bias)
 	for (size_t i = 0; i < rows.shape[0]; i++)
 		for (size_t c = 0; c < rows.shape[1]; c++)
 			AT(rows, i, c) += AT(bias, c);
+}
+
+enum status attention_expect_biases(struct projections p,
+		struct error *error)
+{
+	static const char *const names[] = { "the query bias",
+			"the key bias", "the value bias" };
+	const struct tensor *parts[] = { &p.query_bias, &p.key_bias,
+			&p.value_bias };
+	enum status status = MH_OK;
+
+	for (int i = 0; i < 3 && !status; i++)
+		if (parts[i]->data)
+			status = tensor_expect(*parts[i], names[i], 1,
+					p.query.shape, error);
+	return status;
 }

@@ -59,4 +59,9 @@ enum status attention_head(struct projections projections,
  * none. */
 void attention_bias(struct tensor rows, struct tensor bias);
 
+/* MH_OK if each bias has no data, or one number for every row of its
+ * weight; otherwise MH_ESHAPE. */
+enum status attention_expect_biases(struct projections p,
+		struct error *error);
+
 #endif

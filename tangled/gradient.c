@@ -5,16 +5,48 @@
 #include "kernel.h"
 
 /* private functions of gradient */
+/* The weights and biases of a head, and their gradients, fit its
+ * input. */
+static enum status expect_head_parameters(struct projections p,
+		struct projections g, struct tensor x, struct error *error)
+{
+	const size_t shape[] = { p.query.shape[0], x.shape[1] };
+	const struct tensor_use parts[] = {
+		{ "the query weight", &p.query, false },
+		{ "the key weight", &p.key, false },
+		{ "the value weight", &p.value, false },
+		{ "the query gradient", &g.query, true },
+		{ "the key gradient", &g.key, true },
+		{ "the value gradient", &g.value, true }
+	};
+	const struct tensor *const biases[] = { &g.query_bias,
+			&g.key_bias, &g.value_bias };
+	enum status status = MH_OK;
+
+	for (int i = 0; i < 6 && !status; i++)
+		status = tensor_expect(*parts[i].tensor, parts[i].name, 2,
+				shape, error);
+	if (!status)
+		status = attention_expect_biases(p, error);
+	for (int i = 0; i < 3 && !status; i++)
+		if (biases[i]->data)
+			status = tensor_expect(*biases[i],
+					"the gradient of a bias", 1, shape, error);
+	return status;
+}
+
 /* What gradient_head is given has the shapes of a head. */
-static enum status expect_head(struct projections p, struct tensor x,
-		struct tensor weights, struct tensor dout, struct tensor dx,
-		struct error *error)
+static enum status expect_head(struct projections p,
+		struct projections g, struct tensor x, struct tensor weights,
+		struct tensor dout, struct tensor dx, struct error *error)
 {
 	const size_t square[] = { x.shape[0], x.shape[0] };
 	const size_t narrow[] = { x.shape[0], p.query.shape[0] };
 	enum status status = tensor_expect(weights, "weights", 2, square,
 			error);
 
+	if (!status)
+		status = expect_head_parameters(p, g, x, error);
 	if (!status)
 		status = tensor_expect(dout, "dout", 2, narrow, error);
 	if (!status)
@@ -43,6 +75,34 @@ static enum status expect_head_apart(struct projections p,
 
 	return tensor_expect_apart(uses, 4, others,
 			sizeof others / sizeof others[0], error);
+}
+
+/* Borrow the parts of a head: six (T,d) and a square (T,T). */
+static enum status borrow_head(size_t length, size_t width,
+		struct tensor *const parts[7], struct workspace *workspace,
+		struct error *error)
+{
+	const size_t narrow[] = { length, width };
+	const size_t square[] = { length, length };
+	enum status status = MH_OK;
+
+	for (int i = 0; i < 7 && !status; i++)
+		status = workspace_take(workspace, 2, i < 6 ? narrow : square,
+				parts[i], error);
+	return status;
+}
+
+/* Let the workspace grow to what gradient_head will borrow. */
+static enum status reserve_head(size_t length, size_t width,
+		struct workspace *workspace, struct error *error)
+{
+	struct workspace_mark mark = workspace_mark(workspace);
+	struct tensor t, *const parts[] = { &t, &t, &t, &t, &t, &t, &t };
+	enum status status = borrow_head(length, width, parts, workspace,
+			error);
+
+	workspace_release(workspace, mark);
+	return status;
 }
 
 /* All shapes are those of the forward pass, and dx can be written. */
@@ -371,20 +431,18 @@ enum status gradient_head(struct projections projections,
 {
 	struct workspace_mark mark = workspace_mark(workspace);
 	struct tensor q, k, v, dq, dk, dv, ds;
-	enum status status = expect_head(projections, x, weights, dout,
-			dx, error);
+	enum status status = expect_head(projections, gradients, x,
+			weights, dout, dx, error);
 
 	if (!status)
 		status = expect_head_apart(projections, gradients, x, weights,
 				dout, dx, error);
 	/* borrow room for a head and its gradients */
-	const size_t square[] = { x.shape[0], x.shape[0] };
-	struct tensor *parts[] = { &q, &k, &v, &dq, &dk, &dv };
+	struct tensor *const parts[] = { &q, &k, &v, &dq, &dk, &dv, &ds };
 
-	for (int i = 0; i < 6 && !status; i++)
-		status = workspace_take(workspace, 2, dout.shape, parts[i], error);
 	if (!status)
-		status = workspace_take(workspace, 2, square, &ds, error);
+		status = borrow_head(x.shape[0], projections.query.shape[0], parts,
+				workspace, error);
 	/* project the head's input again */
 	if (!status)
 		status = attention_project(x, projections.query, q, error);
@@ -432,6 +490,9 @@ enum status layer_backward_loop(const struct layer *layer,
 	if (status || tensor_is_empty(x))
 		return status;
 	status = workspace_take(workspace, 2, x.shape + 1, &dz, error);
+	if (!status)
+		status = reserve_head(x.shape[1], layer->head_width, workspace,
+				error);
 	for (size_t b = 0; b < x.shape[0] && !status; b++) {
 		tensor_fill(dz, 0);
 		status = gradient_project(tensor_slice(seen->concat, 0, b),

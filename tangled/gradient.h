@@ -37,7 +37,7 @@ void gradient_softmax(struct tensor weights, bool causal,
 /* Back through attention_head: given x (T,C), the weights (T,T) that it
  * handed back and dout (T,d), add to the gradients of the projections
  * (shaped like these) and to dx (T,C). MH_ESHAPE if these do not fit,
- * MH_EMEMORY if the workspace cannot grow. */
+ * MH_EMEMORY if the workspace cannot grow; nothing is written then. */
 enum status gradient_head(struct projections projections,
 		struct projections gradients,
 		struct tensor x, bool causal,
@@ -50,8 +50,7 @@ enum status gradient_head(struct projections projections,
  * pass has left it; dy (B,T,C), the gradient of the output. Sets dx
  * (B,T,C); adds to the gradient of every parameter of the heads in the
  * slots, of out_proj and of the biases. What it does with odd arguments
- * and numbers is said of layer_forward_loop; but if MH_EMEMORY is
- * returned, some gradients may have been added. Two calls on one layer
+ * and numbers is said of layer_forward_loop. Two calls on one layer
  * must not run at the same time, since both would add to its
  * gradients. */
 enum status layer_backward_loop(const struct layer *layer,
@@ -62,14 +61,17 @@ enum status layer_backward_loop(const struct layer *layer,
 /* What layer_backward_loop computes, by products over all heads and by
  * BLAS; it agrees with the loop within rounding. The weights that were
  * seen, and dx, must be contiguous. Returns what the loop returns, and
- * MH_ESIZE if a size exceeds the integers of BLAS. */
+ * MH_ESIZE if a size exceeds the integers of BLAS; but if MH_EMEMORY is
+ * returned, some gradients may have been added, though dx was not
+ * written. */
 enum status layer_backward_packed(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *seen,
 		struct tensor dy, struct tensor dx,
 		struct workspace *workspace, struct error *error);
 
 /* Add the rows of a stacked gradient (3C,C), and of that of the biases
- * (3C) if there are any, to the heads that they belong to. */
+ * (3C) if there are any, to the heads that they belong to. These must
+ * fit, as layer_expect_heads says. */
 void gradient_hand_out(const struct layer *layer,
 		struct tensor dweight, struct tensor dbias);
 

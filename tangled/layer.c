@@ -32,6 +32,17 @@ static enum status borrow_weights(const struct layer *layer,
 	return status;
 }
 
+static enum status expect_parameter(const struct parameter *p,
+		const char *name, const char *gradient, int rank,
+		const size_t shape[], struct error *error)
+{
+	enum status status = tensor_expect(p->value, name, rank, shape,
+			error);
+
+	return status ? status : tensor_expect(p->gradient, gradient, rank,
+			shape, error);
+}
+
 static enum status apart_from_layer(const struct layer *layer,
 		bool back, const struct tensor_use uses[], size_t count,
 		struct error *error)
@@ -305,6 +316,9 @@ enum status registry_enter(struct registry *registry, const char *name,
 {
 	struct entry *entry = registry_find(registry, name);
 
+	if (strlen(name) >= sizeof entry->name)
+		return REFUSE(error, MH_EFORMAT, "the name %.60s is longer than"
+				" %zu characters", name, sizeof entry->name - 1);
 	if (!entry) {
 		if (registry->count == registry->room)
 			return REFUSE(error, MH_EMEMORY, "no room for %s:"
@@ -358,26 +372,13 @@ enum status layer_enter(struct layer *layer, size_t slot,
 
 	struct parameter *parts[] = { &head->query, &head->key,
 			&head->value };
-	const size_t shape[] = { layer->head_width, layer->width };
-	enum status status = MH_OK;
+	enum status status;
 	char name[48];
 
 	if (slot >= layer->heads)
 		return REFUSE(error, MH_ESHAPE, "slot %zu of a layer with"
 				" %zu heads", slot, layer->heads);
-	for (int i = 0; i < 3 && !status; i++) {
-		status = tensor_expect(parts[i]->value, names[i], 2, shape,
-				error);
-		if (!status)
-			status = tensor_expect(parts[i]->gradient, names[i], 2,
-					shape, error);
-	}
-	/* expect the biases of the head, if the layer has any */
-	if (!status && layer->bias_memory)
-		status = expect_biases(layer, head, error);
-	if (!status && !layer->bias_memory && has_biases(head))
-		status = REFUSE(error, MH_ESHAPE, "a head with biases in a layer"
-				" that has none");
+	status = layer_expect_head(layer, head, error);
 	for (int i = 0; i < 3 && !status; i++) {
 		snprintf(name, sizeof name, "heads.%zu.%s.weight", slot,
 				names[i]);
@@ -482,6 +483,10 @@ void layer_free(struct layer *layer)
 void layer_randomize(struct layer *layer, uint64_t seed)
 {
 	struct random random = { seed };
+
+	if (!layer)
+		return;
+
 	const struct registry *registry = &layer->registry;
 	real bound = 1 / sqrt((real)layer->width);
 
@@ -508,6 +513,9 @@ struct projections head_values(const struct head *head)
 enum status layer_mix(const struct layer *layer, struct tensor concat,
 		struct tensor output, struct error *error)
 {
+	if (!layer)
+		return REFUSE(error, MH_ESHAPE, "there is no layer");
+
 	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
 	enum status status = tensor_product(concat, mix, output, error);
 
@@ -601,9 +609,54 @@ enum status layer_expect_input(const struct layer *layer,
 
 	if (!status)
 		status = tensor_expect(x, "x", 3, x.shape, error);
-	if (status)
-		return status;
-	for (size_t h = 0; h < layer->heads; h++) {
+	return status ? status : layer_expect_heads(layer, error);
+}
+
+enum status layer_expect_head(const struct layer *layer,
+		const struct head *head, struct error *error)
+{
+	static const char *const names[][2] = {
+		{ "the query weight", "the gradient of the query weight" },
+		{ "the key weight", "the gradient of the key weight" },
+		{ "the value weight", "the gradient of the value weight" }
+	};
+	const struct parameter *parts[] = { &head->query, &head->key,
+			&head->value };
+	const size_t shape[] = { layer->head_width, layer->width };
+	enum status status = MH_OK;
+
+	for (int i = 0; i < 3 && !status; i++)
+		status = expect_parameter(parts[i], names[i][0], names[i][1],
+				2, shape, error);
+	/* expect the biases of the head, if the layer has any */
+	if (!status && layer->bias_memory)
+		status = expect_biases(layer, head, error);
+	if (!status && !layer->bias_memory && has_biases(head))
+		status = REFUSE(error, MH_ESHAPE, "a head with biases in a layer"
+				" that has none");
+	return status;
+}
+
+enum status layer_expect_heads(const struct layer *layer,
+		struct error *error)
+{
+	const size_t C = layer->width, in[] = { 3 * C, C };
+	const size_t out[] = { C, C };
+	enum status status = expect_parameter(&layer->in_proj, "in_proj",
+			"the gradient of in_proj", 2, in, error);
+
+	if (!status)
+		status = expect_parameter(&layer->out_proj, "out_proj",
+				"the gradient of out_proj", 2, out, error);
+	/* expect the biases of the layer, if it has any */
+	if (!status && layer->bias_memory) {
+		status = expect_parameter(&layer->in_bias, "in_bias",
+				"the gradient of in_bias", 1, in, error);
+		if (!status)
+			status = expect_parameter(&layer->out_bias, "out_bias",
+					"the gradient of out_bias", 1, out, error);
+	}
+	for (size_t h = 0; h < layer->heads && !status; h++) {
 		if (!layer->head[h])
 			return REFUSE(error, MH_ESHAPE, "slot %zu holds no head",
 					h);
@@ -612,8 +665,9 @@ enum status layer_expect_input(const struct layer *layer,
 			return REFUSE(error, MH_ESHAPE, "slot %zu holds a head %s biases,"
 					" unlike its layer", h, layer->bias_memory ? "without" :
 					"with");
+		status = layer_expect_head(layer, layer->head[h], error);
 	}
-	return MH_OK;
+	return status;
 }
 
 enum status layer_expect(const struct layer *layer, struct tensor x,
@@ -660,7 +714,7 @@ enum status layer_expect_apart(const struct layer *layer, bool back,
 			sizeof blocks / sizeof blocks[0], NULL))
 		status = apart_from_layer(layer, back, uses, count, error);
 	for (size_t h = 0; h < layer->heads && !status; h++)
-		if (layer->head[h] != &layer->own[h])
+		if (layer->head[h] && layer->head[h] != &layer->own[h])
 			status = apart_from_head(layer->head[h], back, uses,
 					count, error);
 	return status;
@@ -714,23 +768,29 @@ enum status layer_stack(const struct layer *layer,
 		struct tensor *stacked, struct workspace *workspace,
 		struct error *error)
 {
+	if (!layer || !stacked)
+		return REFUSE(error, MH_ESHAPE, "there is no %s",
+				layer ? "place for it" : "layer");
+
 	const size_t d = layer->head_width, C = layer->width;
 
 	*stacked = layer->in_proj.value;
 	if (layer_runs_its_own(layer))
 		return MH_OK;
 	/* copy the rows of every head to where they belong */
-	enum status status = workspace_take(workspace, 2, stacked->shape,
-			stacked, error);
+	enum status status = layer_expect_heads(layer, error);
 
+	if (!status)
+		status = workspace_take(workspace, 2, stacked->shape, stacked,
+				error);
 	if (status)
 		return status;
 	for (size_t h = 0; h < layer->heads; h++) {
-		const struct parameter *part[] = { &layer->head[h]->query,
-				&layer->head[h]->key, &layer->head[h]->value };
+		const struct projections head = head_values(layer->head[h]);
+		const struct tensor part[] = { head.query, head.key, head.value };
 
 		for (size_t i = 0; i < 3; i++)
-			tensor_contiguous(part[i]->value,
+			tensor_contiguous(part[i],
 					&AT(*stacked, i * C + h * d, 0));
 	}
 	return MH_OK;
@@ -885,14 +945,20 @@ enum status layer_stack_biases(const struct layer *layer,
 		struct tensor *stacked, struct workspace *workspace,
 		struct error *error)
 {
+	if (!layer || !stacked)
+		return REFUSE(error, MH_ESHAPE, "there is no %s",
+				layer ? "place for it" : "layer");
+
 	const size_t d = layer->head_width, C = layer->width;
 	enum status status;
 
 	*stacked = layer->in_bias.value;
 	if (!layer->bias_memory || layer_runs_its_own(layer))
 		return MH_OK;
-	status = workspace_take(workspace, 1, stacked->shape, stacked,
-			error);
+	status = layer_expect_heads(layer, error);
+	if (!status)
+		status = workspace_take(workspace, 1, stacked->shape, stacked,
+				error);
 	for (size_t h = 0; h < layer->heads && !status; h++) {
 		const struct head *head = layer->head[h];
 		const struct parameter *part[] = { &head->query_bias,

@@ -42,7 +42,8 @@ struct layer {
 
 /* prototypes of layer */
 /* Enter a parameter under a name, or give an old name a new parameter.
- * MH_EMEMORY if the registry is full. */
+ * MH_EMEMORY if the registry is full, MH_EFORMAT if the name is longer
+ * than 47 characters. */
 enum status registry_enter(struct registry *registry, const char *name,
 		struct parameter *parameter,
 		struct error *error);
@@ -83,7 +84,8 @@ enum status layer_enter(struct layer *layer, size_t slot,
 		struct head *head, struct error *error);
 
 /* Fill every parameter with numbers uniform in +-1/sqrt(C), in the
- * order of the registry, each parameter once. */
+ * order of the registry, each parameter once. No layer, NULL, has
+ * nothing to fill. */
 void layer_randomize(struct layer *layer, uint64_t seed);
 
 /* What a forward pass hands back, in memory of the caller. Weights and
@@ -108,11 +110,12 @@ enum status forward_take(const struct layer *layer, struct tensor x,
  * What every pass of this library, forth or back, does with the odd:
  * B or T may be 0, and nothing is done then. A refusal comes before
  * anything is written: MH_ESHAPE if a pointer is NULL, a tensor has
- * elements and no data, shapes do not fit, a slot is empty, or what is
- * written overlaps itself, anything that is read, or a parameter;
- * MH_ESIZE if memory could not hold a tensor; MH_EMEMORY if the
- * workspace cannot grow. After a first call of the same size nothing is
- * allocated.
+ * elements and no data, shapes do not fit, a slot is empty or its head
+ * no longer fits (weights, biases and the gradients of both are looked
+ * at, forth and back), or what is written overlaps itself, anything
+ * that is read, or a parameter; MH_ESIZE if memory could not hold a
+ * tensor; MH_EMEMORY if the workspace cannot grow. After a first call
+ * of the same size nothing is allocated.
  *
  * A number that is NaN or infinite shows in every result that may see
  * it and in no other; behind the mask it is never read. A row whose
@@ -136,7 +139,7 @@ struct projections head_values(const struct head *head);
 
 /* output (T,C) = concat out_proj^T: what the heads of one example give
  * side by side, concat (T,C), projected. Vaswani et al. 2017, section
- * 3.2.2. MH_ESHAPE if these do not fit. */
+ * 3.2.2. MH_ESHAPE if these do not fit, or layer is NULL. */
 enum status layer_mix(const struct layer *layer, struct tensor concat,
 		struct tensor output, struct error *error);
 
@@ -145,8 +148,19 @@ enum status layer_mix(const struct layer *layer, struct tensor concat,
 enum status layer_expect_shape(const struct layer *layer,
 		struct tensor x, struct error *error);
 
-/* The same, and that x has data and every slot holds a head that fits
- * the layer. */
+/* MH_OK if the weights of the head, its biases and the gradients of
+ * both have the shapes that the layer wants; it has biases if and only
+ * if the layer has. Otherwise MH_ESHAPE. */
+enum status layer_expect_head(const struct layer *layer,
+		const struct head *head, struct error *error);
+
+/* The same of the head in every slot, and of the layer's own
+ * parameters. */
+enum status layer_expect_heads(const struct layer *layer,
+		struct error *error);
+
+/* MH_OK if layer_expect_shape and layer_expect_heads say so, and x has
+ * data. */
 enum status layer_expect_input(const struct layer *layer,
 		struct tensor x, struct error *error);
 
@@ -179,7 +193,8 @@ bool layer_runs_its_own(const struct layer *layer);
 
 /* Store in *stacked the rows of all heads, queries before keys before
  * values, as one matrix (3C,C): in_proj itself if the layer runs its
- * own heads, a copy in the workspace if not. MH_EMEMORY if that cannot
+ * own heads, a copy in the workspace if not. MH_ESHAPE if there is no
+ * layer, or a head does not fit it; MH_EMEMORY if the workspace cannot
  * grow. */
 enum status layer_stack(const struct layer *layer,
 		struct tensor *stacked, struct workspace *workspace,
@@ -234,8 +249,8 @@ size_t layer_block(struct tensor t, size_t row, bool causal);
 enum status layer_add_biases(struct layer *layer, struct error *error);
 
 /* Store in *stacked the biases of all heads as one vector (3C), in the
- * order of layer_stack; no data if the layer has none. MH_EMEMORY if
- * the workspace cannot grow. */
+ * order of layer_stack; no data if the layer has none. Returns what
+ * layer_stack returns. */
 enum status layer_stack_biases(const struct layer *layer,
 		struct tensor *stacked, struct workspace *workspace,
 		struct error *error);

@@ -12,6 +12,7 @@
 #endif
 
 #define attention_bias MH_NAME(attention_bias)
+#define attention_expect_biases MH_NAME(attention_expect_biases)
 #define attention_head MH_NAME(attention_head)
 #define attention_mask MH_NAME(attention_mask)
 #define attention_mix MH_NAME(attention_mix)
@@ -70,6 +71,8 @@
 #define layer_enter MH_NAME(layer_enter)
 #define layer_expect MH_NAME(layer_expect)
 #define layer_expect_apart MH_NAME(layer_expect_apart)
+#define layer_expect_head MH_NAME(layer_expect_head)
+#define layer_expect_heads MH_NAME(layer_expect_heads)
 #define layer_expect_input MH_NAME(layer_expect_input)
 #define layer_expect_shape MH_NAME(layer_expect_shape)
 #define layer_forward_loop MH_NAME(layer_forward_loop)

@@ -10,28 +10,6 @@ static real exponential(real score, real maximum)
 	return score == -(real)INFINITY ? 0 : exp(score - maximum);
 }
 
-/* The weights of a head, and their gradients, have the layer's
- * shape. */
-static enum status expect_weights(const struct layer *layer,
-		const struct head *head, struct error *error)
-{
-	static const char *const names[] = { "the query weight",
-			"the key weight", "the value weight" };
-	const struct parameter *parts[] = { &head->query, &head->key,
-			&head->value };
-	const size_t shape[] = { layer->head_width, layer->width };
-	enum status status = MH_OK;
-
-	for (int i = 0; i < 3 && !status; i++) {
-		status = tensor_expect(parts[i]->value, names[i], 2, shape,
-				error);
-		if (!status)
-			status = tensor_expect(parts[i]->gradient, names[i], 2,
-					shape, error);
-	}
-	return status;
-}
-
 /* One head of one example, as views of what is streamed. */
 struct online_head {
 	struct tensor q, k, v, out;     /* (T,d) */
@@ -252,8 +230,6 @@ enum status streamed_expect(const struct layer *layer, struct tensor x,
 		{ "sum", &result->sum, !back },
 		{ "x", &x, false }, { "dy", back ? &slope->dy : NULL, false }
 	};
-	for (size_t h = 0; h < H && !status; h++)
-		status = expect_weights(layer, layer->head[h], error);
 	for (int i = 0; i < 5 && !status; i++)
 		status = tensor_expect(*uses[i].tensor, uses[i].name, 3,
 				shapes[i], error);

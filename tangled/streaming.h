@@ -6,6 +6,14 @@
 #include "online.h"
 
 /* prototypes of streaming */
+/* Threads belong to OpenMP, which cannot say that it lacks one. If the
+ * system makes no more threads, GNU's OpenMP ends the process with a
+ * sentence and status 1. And a process that was forked after a pass on
+ * several threads waits in its next one for threads that it does not
+ * have, for ever. So it is with the packed path, too. Neither happens
+ * with OMP_NUM_THREADS=1, or after omp_set_num_threads(1), in the child
+ * for instance. */
+
 /* What layer_forward_online computes, within rounding, on tiles and
  * over all threads that OpenMP allows. All parts of result are
  * contiguous. For odd arguments and numbers see layer_forward_loop; but

@@ -94,6 +94,8 @@ static bool nested(const struct tensor *t)
 {
 	ptrdiff_t inside = 1;
 
+	if (tensor_is_empty(*t))
+		return true;
 	for (int axis = t->rank - 1; axis >= 0; axis--) {
 		if (t->shape[axis] < 2)
 			continue;

@@ -33,7 +33,8 @@ static inline real *tensor_at(const struct tensor *t,
 			(ptrdiff_t)index[3] * step[3];
 }
 
-/* An element as a variable: AT(t, i, j) of a tensor of rank two. */
+/* An element as a variable: AT(t, i, j) of a tensor of rank two. In C
+ * only: C++ has no such arrays, and calls tensor_at. */
 #define AT(t, ...) \
 	(*tensor_at(&(t), (size_t[TENSOR_AXES]){ __VA_ARGS__ }))
 

@@ -2,6 +2,7 @@
 #ifndef MH_VECTOR_H
 #define MH_VECTOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

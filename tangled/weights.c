@@ -332,6 +332,11 @@ static enum status describe_all(const struct weights_tensor tensors[],
 		if (json_object_get(header, name))
 			return REFUSE(error, MH_EFORMAT, "two tensors are called %s",
 					show_name(name).text);
+		if (t->rank < 0 || t->rank > TENSOR_AXES ||
+				tensor_lacks_data(*t))
+			return REFUSE(error, MH_ESHAPE, "%s of shape %s is no"
+					" tensor, or has no data", show_name(name).text,
+					tensor_shape(*t).text);
 		if (!tensor_count(t->rank, t->shape, &numbers) ||
 				numbers * sizeof(real) > INT64_MAX - at)
 			return REFUSE(error, MH_ESIZE, "%s of shape %s is too"
@@ -550,10 +555,15 @@ struct shape_text weights_shape(const struct weights_entry *entry)
 enum status weights_open(const char *path, struct weights **weights,
 		struct error *error)
 {
-	struct weights *w = calloc(1, sizeof *w);
+	struct weights *w;
 	enum status status;
 
-	*weights = NULL;
+	if (weights)
+		*weights = NULL;
+	if (!weights || !path)
+		return REFUSE(error, MH_EFILE, "there is no %s",
+				weights ? "path" : "place for a file");
+	w = calloc(1, sizeof *w);
 	if (!w)
 		return REFUSE(error, MH_EMEMORY, "no memory for a file");
 	w->path = show(path, SHOWN_TEXT);
@@ -640,6 +650,8 @@ enum status weights_read(const struct weights *weights,
 	enum status status = weights_expect(weights, name, t.rank,
 			t.shape, error);
 
+	if (!status)
+		status = tensor_expect(t, name, t.rank, t.shape, error);
 	if (status)
 		return status;
 	const struct weights_entry *entry = weights_find(weights, name);
@@ -667,9 +679,12 @@ enum status weights_write(const char *path,
 	size_t length = 0;
 	char *header;
 	struct whole whole;
-	enum status status = make_header(tensors, count, &header, &length,
-			error);
+	enum status status;
 
+	if (!path || (!tensors && count > 0))
+		return REFUSE(error, MH_EFILE, "there is no %s",
+				path ? "tensor" : "path");
+	status = make_header(tensors, count, &header, &length, error);
 	if (!status)
 		status = whole_open(&whole, path, error);
 	if (!status) {
@@ -688,10 +703,12 @@ enum status weights_write(const char *path,
 enum status registry_save(const struct registry *registry,
 		const char *path, struct error *error)
 {
-	struct weights_tensor *tensors = calloc(registry->count + 1,
-			sizeof *tensors);
+	struct weights_tensor *tensors;
 	enum status status;
 
+	if (!registry)
+		return REFUSE(error, MH_ESHAPE, "there is no registry");
+	tensors = calloc(registry->count + 1, sizeof *tensors);
 	if (!tensors)
 		return REFUSE(error, MH_EMEMORY, "no memory for %zu names",
 				registry->count);
@@ -708,6 +725,10 @@ enum status registry_load(const struct registry *registry,
 		const struct weights *weights, const char *prefix,
 		struct error *error)
 {
+	if (!registry || !weights || !prefix)
+		return REFUSE(error, MH_ESHAPE, "there is no %s", !registry ?
+				"registry" : weights ? "prefix" : "file");
+
 	size_t room = strlen(prefix) + sizeof registry->entries[0].name;
 	char *name = malloc(room), *other = malloc(room);
 	enum status status = MH_OK;

@@ -24,9 +24,11 @@ struct weights_tensor {
 };
 
 /* prototypes of weights */
-/* Open the file at path and check its header. MH_EFILE if it cannot be
- * read or is no regular file, MH_EFORMAT if it breaks a rule of the
- * format, MH_EMEMORY. On error *weights is NULL. */
+/* Open the file at path and check its header. From the first call on,
+ * jansson allocates through a function of this library, in the whole
+ * process. MH_EFILE if there is no path, or the file cannot be read or
+ * is no regular file, MH_EFORMAT if it breaks a rule of the format,
+ * MH_EMEMORY. On error *weights is NULL. */
 enum status weights_open(const char *path, struct weights **weights,
 		struct error *error);
 void weights_close(struct weights *weights);
@@ -53,9 +55,9 @@ enum status weights_expect(const struct weights *weights,
 		struct error *error);
 
 /* Read the tensor of this name into t, any view whose elements are all
- * in different places. Returns what weights_expect returns, before t
- * has changed; MH_EFILE if the bytes cannot be read, and then t may
- * hold some of them. */
+ * in different places. Returns what weights_expect returns, or
+ * MH_ESHAPE if t has no data, before t has changed; MH_EFILE if the
+ * bytes cannot be read, and then t may hold some of them. */
 enum status weights_read(const struct weights *weights,
 		const char *name, struct tensor t, struct error *error);
 
@@ -68,7 +70,8 @@ enum status weights_read(const struct weights *weights,
  * it had better ignore SIGXFSZ.
  * MH_EFILE if it cannot be written, or what stands there is no regular
  * file; MH_EFORMAT if a name is not UTF-8, is reserved, or stands
- * twice; MH_ESIZE if it would be too large; MH_EMEMORY. */
+ * twice; MH_ESHAPE if a tensor has no data, or more than TENSOR_AXES
+ * axes; MH_ESIZE if it would be too large; MH_EMEMORY. */
 enum status weights_write(const char *path,
 		const struct weights_tensor tensors[], size_t count,
 		struct error *error);
@@ -82,8 +85,9 @@ enum status registry_save(const struct registry *registry,
  * The file must have each of them, of the type of real and the right
  * shape, no other name with the prefix, and the same numbers under two
  * names of one parameter: otherwise MH_EFORMAT. Names without the
- * prefix are left alone. Unless the status is MH_EFILE, a refusal
- * leaves the parameters as they were. */
+ * prefix are left alone. MH_ESHAPE if a pointer is NULL or a parameter
+ * has no data. Unless the status is MH_EFILE, a refusal leaves the
+ * parameters as they were. */
 enum status registry_load(const struct registry *registry,
 		const struct weights *weights, const char *prefix,
 		struct error *error);

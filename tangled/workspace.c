@@ -58,6 +58,9 @@ enum status workspace_take(struct workspace *workspace, int rank,
 
 	if (!workspace)
 		return REFUSE(error, MH_ESHAPE, "there is no workspace");
+	if (!t || (!shape && rank > 0))
+		return REFUSE(error, MH_ESHAPE, "there is no %s",
+				t ? "shape" : "place for a tensor");
 	if (rank < 0 || rank > TENSOR_AXES)
 		return REFUSE(error, MH_ESHAPE, "a tensor has up to %d axes,"
 				" got %d", TENSOR_AXES, rank);

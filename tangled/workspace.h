@@ -24,8 +24,8 @@ struct workspace_mark {
 
 /* prototypes of workspace */
 /* Borrow a contiguous tensor; its elements are not set. MH_ESHAPE if
- * workspace is NULL, MH_ESIZE if the shape overflows; MH_EMEMORY if the
- * limit or the system says no. */
+ * workspace, shape or t is NULL, MH_ESIZE if the shape overflows;
+ * MH_EMEMORY if the limit or the system says no. */
 enum status workspace_take(struct workspace *workspace, int rank,
 		const size_t shape[], struct tensor *t,
 		struct error *error);

@@ -841,7 +841,8 @@ START_TEST(what_cannot_be_streamed_is_refused)
 	odd = t.s.layer->own[1].value.gradient;
 	t.s.layer->own[1].value.gradient = tensor_narrow(odd, 0, 0, 3);
 	refused_both(&t, t.s.input, t.out, t.in,
-			"the value weight has shape (3, 12), wanted (4, 12)", true);
+			"the gradient of the value weight has shape (3, 12),"
+			" wanted (4, 12)", true);
 	t.s.layer->own[1].value.gradient = odd;
 	odd = t.s.layer->own[1].key.value;
 	t.s.layer->own[1].key.value = tensor_narrow(odd, 1, 0, 3);

@@ -520,6 +520,41 @@ START_TEST(an_old_error_does_not_disturb_a_read)
 }
 END_TEST
 
+START_TEST(what_is_missing_is_refused_in_a_sentence)
+{
+	struct tensor none = { .rank = 2, .shape = { 2, 2 } };
+	struct weights_tensor odd = { "w", none };
+	struct registry registry = { 0 };
+	int number;
+	struct weights *weights = open_one(&number), *other = weights;
+
+	ck_refused(weights_open(NULL, &other, &error), MH_EFILE,
+			"there is no path");
+	ck_assert_ptr_null(other);
+	ck_refused(registry_save(&registry, NULL, &error), MH_EFILE,
+			"there is no path");
+	ck_refused(registry_save(NULL, "x", &error), MH_ESHAPE,
+			"there is no registry");
+	ck_refused(registry_load(NULL, weights, "", &error), MH_ESHAPE,
+			"there is no registry");
+	ck_refused(registry_load(&registry, NULL, "", &error), MH_ESHAPE,
+			"there is no file");
+	none.rank = 0;
+	ck_refused(weights_read(weights, "w", none, &error), MH_ESHAPE,
+			"w has elements but no data");
+	weights_close(weights);
+	/* refuse to write what is no tensor */
+	ck_refused(weights_write("/", &odd, 1, &error), MH_ESHAPE,
+			"w of shape (2, 2) is no tensor, or has no data");
+	odd.tensor.rank = 900;
+	ck_refused(weights_write("/", &odd, 1, &error), MH_ESHAPE,
+			"w of shape of rank 900 is no tensor, or has no data");
+	odd.tensor.rank = -3;
+	ck_refused(weights_write("/", &odd, 1, &error), MH_ESHAPE,
+			"w of shape of rank -3 is no tensor, or has no data");
+}
+END_TEST
+
 START_TEST(a_file_that_cannot_be_written_leaves_the_old_one)
 {
 	static const char *const names[] = { "w", "w", "__metadata__",
@@ -780,6 +815,7 @@ void files_suite(Suite *suite)
 	tcase_add_test(tensors,
 			a_file_that_cannot_be_written_leaves_the_old_one);
 	tcase_add_test(tensors, a_read_that_fails_is_no_silence);
+	tcase_add_test(tensors, what_is_missing_is_refused_in_a_sentence);
 	tcase_add_test(tensors, an_old_error_does_not_disturb_a_read);
 	suite_add_tcase(suite, headers);
 	tcase_set_tags(headers, "long");        /* twice 100 million letters */

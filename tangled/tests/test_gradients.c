@@ -611,7 +611,56 @@ START_TEST(a_head_refuses_what_does_not_fit_on_its_way_back)
 			"dout has shape (5, 5), wanted (5, 3)");
 	ck_refused(gradient_head(p, p, x, true, square, dout, dout, &room,
 			&error), MH_ESHAPE, "dx has shape (5, 3), wanted (5, 7)");
+	/* a head refuses its parameters before it adds to one */
+	real apart[21], ones[15] = { 0 };
+	struct projections g = { .query = tensor_view(apart, 2, w.shape),
+			.key = w, .value = tensor_narrow(w, 0, 0, 2) };
+
+	apart[0] = 7;
+	dout.data = ones;
+	tensor_fill(dout, 1);
+	ck_refused(gradient_head(p, g, x, true, square, dout, x, &room,
+			&error), MH_ESHAPE,
+			"the value gradient has shape (2, 7), wanted (3, 7)");
+	p.query_bias = tensor_view(zeros, 1, (size_t[]){ 1 });
+	ck_refused(gradient_head(p, p, x, true, square, dout, x, &room,
+			&error), MH_ESHAPE,
+			"the query bias has shape (1), wanted (3)");
+	g = p;
+	p.query_bias.data = NULL;
+	ck_refused(gradient_head(p, g, x, true, square, dout, x, &room,
+			&error), MH_ESHAPE,
+			"the gradient of a bias has shape (1), wanted (3)");
+	ck_assert(apart[0] == 7);
 	workspace_free(&room);
+}
+END_TEST
+
+START_TEST(the_loop_has_all_its_room_before_it_writes)
+{
+	struct back back;
+	struct bench *s = &back.s;
+	size_t limit = 0;
+	enum status status;
+
+	back_set(&back, 1, 13, 3, 4);
+	back_run(&back, false, true);
+	registry_zero_gradients(&s->layer->registry);
+	do {
+		workspace_free(&s->workspace);
+		s->workspace.limit = limit += 64;
+		back.dx[0] = 77;
+		status = layer_backward_loop(s->layer, s->input, true,
+				&s->result, back.out, back.in, &s->workspace, NULL);
+		if (status) {
+			ck_assert_int_eq(status, MH_EMEMORY);
+			ck_assert(back.dx[0] == 77);
+			ck_assert(AT(s->layer->out_proj.gradient, 0, 0) == 0);
+		}
+	} while (status);
+	ck_assert(back.dx[0] != 77);
+	ck_assert_uint_gt(limit, 13 * 13 * sizeof(real));
+	bench_free(s);
 }
 END_TEST
 
@@ -729,6 +778,7 @@ void gradients_suite(Suite *suite)
 	tcase_add_test(properties, a_single_number_is_added_like_a_row);
 	tcase_add_test(properties,
 			a_head_refuses_what_does_not_fit_on_its_way_back);
+	tcase_add_test(properties, the_loop_has_all_its_room_before_it_writes);
 	tcase_add_loop_test(properties,
 			blocks_of_rows_are_joined_without_a_seam, 0, 32);
 	tcase_add_test(properties, the_packed_way_back_wants_room_in_one_piece);

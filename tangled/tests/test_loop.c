@@ -81,6 +81,16 @@ START_TEST(the_registry_lists_every_parameter_in_order)
 	ck_refused(registry_enter(&layer->registry, "extra", &extra,
 			&error), MH_EMEMORY, "no room for extra: the registry has 7"
 			" entries");
+	/* a name may have 47 characters */
+	static const char name[] =
+			"a.name.of.forty-eight.characters.is.one.too.long";
+
+	ck_refused(registry_enter(&layer->registry, name, &extra, &error),
+			MH_EFORMAT, "the name a.name.of.forty-eight.characters.is.one"
+			".too.long is longer than 47 characters");
+	ck_refused(registry_enter(&layer->registry, name + 1, &extra, &error),
+			MH_EMEMORY, "no room for .name.of.forty-eight.characters.is."
+			"one.too.long: the registry has 7 entries");
 	for (size_t i = 0; i < 256; i++) {
 		layer->memory[i] = (real)(i + 1);
 		layer->memory[256 + i] = 5;
@@ -94,6 +104,17 @@ START_TEST(the_registry_lists_every_parameter_in_order)
 			names[5])->parameter, &layer->own[1].key);
 	ck_assert_ptr_null(registry_find(&layer->registry, "heads.2.key"));
 	layer_free(layer);
+}
+END_TEST
+
+/* no layer mixes nothing, and nothing is filled */
+START_TEST(no_layer_mixes_nothing_and_none_is_filled)
+{
+	struct tensor none = { 0 };
+
+	ck_refused(layer_mix(NULL, none, none, &error), MH_ESHAPE,
+			"there is no layer");
+	layer_randomize(NULL, 1);
 }
 END_TEST
 
@@ -313,13 +334,14 @@ START_TEST(inputs_that_do_not_fit_the_layer_are_refused)
 	narrow.value.gradient = tensor_narrow(narrow.value.gradient, 1, 0,
 			9);
 	ck_refused(layer_enter(s.layer, 0, &narrow, &error), MH_ESHAPE,
-			"value has shape (4, 9), wanted (4, 12)");
+			"the gradient of the value weight has shape (4, 9), wanted"
+			" (4, 12)");
 	narrow.key.value = tensor_narrow(narrow.key.value, 0, 0, 3);
 	ck_refused(layer_enter(s.layer, 0, &narrow, &error), MH_ESHAPE,
-			"key has shape (3, 12), wanted (4, 12)");
+			"the key weight has shape (3, 12), wanted (4, 12)");
 	narrow.query.value = tensor_narrow(narrow.query.value, 1, 0, 9);
 	ck_refused(layer_enter(s.layer, 0, &narrow, &error), MH_ESHAPE,
-			"query has shape (4, 9), wanted (4, 12)");
+			"the query weight has shape (4, 9), wanted (4, 12)");
 	bench_free(&s);
 }
 END_TEST
@@ -511,6 +533,7 @@ void loop_suite(Suite *suite)
 	tcase_add_loop_test(refusals, no_result_may_hold_an_element_twice, 0,
 			3);
 	tcase_add_test(refusals, a_layer_that_memory_cannot_hold_is_refused);
+	tcase_add_test(refusals, no_layer_mixes_nothing_and_none_is_filled);
 	tcase_add_test(refusals,
 			a_workspace_that_may_not_grow_stops_the_layer_cleanly);
 }

@@ -187,6 +187,10 @@ START_TEST(a_limit_is_respected_and_leaves_the_workspace_usable)
 			&t, &said));           /* to the last byte */
 	ck_assert_int_eq(workspace_take(&workspace, 1, small, &t, NULL),
 			MH_EMEMORY);
+	ck_refused(workspace_take(&workspace, 1, small, NULL, &error),
+			MH_ESHAPE, "there is no place for a tensor");
+	ck_refused(workspace_take(&workspace, 1, NULL, &t, &error),
+			MH_ESHAPE, "there is no shape");
 	ck_refused(workspace_take(&workspace, 5, (size_t[]){ 1, 1, 1, 1,
 			1 }, &t, &error), MH_ESHAPE,
 			"a tensor has up to 4 axes, got 5");

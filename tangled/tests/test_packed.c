@@ -456,6 +456,48 @@ START_TEST(a_borrowed_head_whose_biases_come_or_go_is_noticed)
 }
 END_TEST
 
+START_TEST(a_stack_holds_what_fits_and_nothing_else)
+{
+	struct bench lender, s;
+	struct tensor stacked;
+	struct head *lent;
+
+	bench_set(&lender, 2, 5, 3, 4);
+	bench_set(&s, 2, 5, 3, 4);
+	ck_refused(layer_stack(NULL, &stacked, &s.workspace, &error),
+			MH_ESHAPE, "there is no layer");
+	ck_refused(layer_stack_biases(NULL, &stacked, &s.workspace,
+			&error), MH_ESHAPE, "there is no layer");
+	lent = &lender.layer->own[2];
+	ck_ok(layer_enter(s.layer, 1, lent, NULL));
+	lent->query.value.shape[0] = 20000;
+	ck_refused(layer_stack(s.layer, &stacked, &s.workspace, &error),
+			MH_ESHAPE,
+			"the query weight has shape (20000, 12), wanted (4, 12)");
+	ck_assert_uint_eq(s.workspace.asked, 0);
+	bench_free(&s);
+	bench_free(&lender);
+}
+END_TEST
+
+START_TEST(a_bias_of_another_length_is_not_added)
+{
+	struct bench s;
+	struct projections head;
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_add_biases(&s);
+	head = head_values(s.layer->head[1]);
+	head.query_bias.shape[0] = 1;
+	ck_refused(attention_head(head, tensor_slice(s.input, 0, 0), true,
+			of_head(s.result.weights, 0, 0), tensor_narrow(
+			tensor_slice(s.result.concat, 0, 0), 1, 0, 4),
+			&s.workspace, &error), MH_ESHAPE,
+			"the query bias has shape (1), wanted (4)");
+	bench_free(&s);
+}
+END_TEST
+
 START_TEST(a_head_in_two_slots_gets_biases_once)
 {
 	struct bench s;
@@ -661,6 +703,8 @@ void packed_suite(Suite *suite)
 	tcase_add_loop_test(packed,
 			a_borrowed_head_whose_biases_come_or_go_is_noticed, 0, 2);
 	tcase_add_test(packed, a_head_in_two_slots_gets_biases_once);
+	tcase_add_test(packed, a_stack_holds_what_fits_and_nothing_else);
+	tcase_add_test(packed, a_bias_of_another_length_is_not_added);
 	tcase_add_loop_test(packed,
 			a_head_brings_all_of_its_biases_or_none, 0, 3);
 	tcase_add_test(packed,

@@ -1,6 +1,8 @@
 /* tests/test_streaming.c: made from chapters/57-tiles.nw; edit it there. */
 #ifdef _OPENMP
 #include <omp.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #endif
 
 #include "streamed_bench.h"
@@ -276,6 +278,26 @@ START_TEST(the_number_of_threads_changes_no_bit)
 	streamed_free(&many);
 }
 END_TEST
+
+START_TEST(a_forked_process_goes_on_with_one_thread)
+{
+	struct stream t;
+	int ended = -1;
+	pid_t child;
+
+	run_with_threads(&t, 2);
+	child = fork();
+	if (child == 0) {
+		alarm(60);
+		omp_set_num_threads(1);
+		_exit(layer_forward_streaming(t.s.layer, t.s.input, true,
+				&t.result, &t.s.workspace, NULL));
+	}
+	ck_assert_int_eq(waitpid(child, &ended, 0), child);
+	ck_assert_int_eq(ended, 0);
+	streamed_free(&t);
+}
+END_TEST
 #endif
 
 /* A text whose scores climb from tile to tile, fall, and climb again:
@@ -446,6 +468,7 @@ void streaming_suite(Suite *suite)
 
 		#ifdef _OPENMP
 		tcase_add_loop_test(c, the_number_of_threads_changes_no_bit, 0, 3);
+		tcase_add_test(c, a_forked_process_goes_on_with_one_thread);
 		#endif
 
 		tcase_add_loop_test(c, one_path_goes_forth_and_the_other_back, 0, 4);

@@ -239,6 +239,9 @@ START_TEST(what_is_written_must_keep_clear_of_all_else)
 	ck_refused(tensor_expect_apart(uses, 2, others, 1, &error),
 			MH_ESHAPE, "c overlaps a");
 	/* refuse what overlaps itself, and what no memory could hold */
+	b = (struct tensor){ NULL, 3, { 0, SIZE_MAX / 2, 8 },
+			{ PTRDIFF_MAX / 2, PTRDIFF_MAX / 2, 1 } };
+	ck_ok(tensor_expect_apart(uses, 2, NULL, 0, NULL));     /* empty */
 	uses[1].written = true;
 	b = t;
 	b.stride[0] = 5;

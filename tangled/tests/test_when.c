@@ -265,6 +265,40 @@ static size_t parts_of(struct trial *t, struct part parts[MOST_PARTS])
 	return count;
 }
 
+/* Refused in either direction, and nothing has been written. */
+static void ck_untouched(struct trial *t, struct layer *lender)
+{
+	const struct registry *all[] = { &t->layer->registry,
+			&lender->registry };
+
+	ck_assert_int_eq(forth(t, true, NULL), MH_ESHAPE);
+	ck_assert_int_eq(back(t, true, NULL), MH_ESHAPE);
+	ck_assert(AT(*output_of(t), 0, 0, 0) == 77);
+	ck_assert(AT(t->dx, 0, 0, 0) == 77);
+	for (int r = 0; r < 2; r++)
+		for (size_t i = 0; i < all[r]->count; i++) {
+			const real *d = all[r]->entries[i].parameter->gradient.data;
+
+			ck_assert(!d || *d == 0);
+		}
+}
+
+/* Let the tensor be odd in three ways, one after the other. */
+static void ck_must_fit(struct trial *t, struct tensor *tensor,
+		struct layer *lender)
+{
+	const struct tensor was = *tensor;
+
+	tensor->shape[0] = 1;
+	ck_untouched(t, lender);
+	tensor->shape[0] = 20000;
+	ck_untouched(t, lender);
+	*tensor = was;
+	tensor->data = NULL;
+	ck_untouched(t, lender);
+	*tensor = was;
+}
+
 /* Refused, with a sentence in which both names stand and the first may
  * be either, if both are written. */
 static void ck_overlap(enum status status, const struct error *error,
@@ -645,6 +679,34 @@ START_TEST(a_tensor_without_data_is_refused_by_name)
 }
 END_TEST
 
+START_TEST(a_head_that_fits_no_longer_is_refused)
+{
+	struct trial t, lender;
+
+	trial_set(&lender, LOOP, 1, 1, 3, 4);
+	trial_set(&t, (enum path)_i, 2, 5, 3, 4);
+
+	struct layer *l = t.layer;
+	struct head *own = &l->own[0], *lent = &lender.layer->own[2];
+	struct parameter *parts[] = { &lent->query, &lent->key,
+			&lent->value, &lent->query_bias, &lent->key_bias,
+			&lent->value_bias, &own->key, &own->value_bias,
+			&l->in_proj, &l->out_proj, &l->in_bias, &l->out_bias };
+
+	ck_ok(layer_enter(l, 1, lent, NULL));
+	ck_ok(forth(&t, true, NULL));
+	tensor_fill(*output_of(&t), 77);
+	tensor_fill(t.dx, 77);
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		ck_must_fit(&t, &parts[i]->value, lender.layer);
+		ck_must_fit(&t, &parts[i]->gradient, lender.layer);
+	}
+	ck_ok(back(&t, true, NULL));
+	trial_free(&t);
+	trial_free(&lender);
+}
+END_TEST
+
 START_TEST(no_layer_and_no_workspace_are_refused)
 {
 	struct trial t;
@@ -947,6 +1009,8 @@ void when_suite(Suite *suite)
 			weights_beyond_the_first_two_billion_are_where_they_belong);
 	tcase_add_loop_test(arguments,
 			a_tensor_without_data_is_refused_by_name, 0, PATHS);
+	tcase_add_loop_test(arguments,
+			a_head_that_fits_no_longer_is_refused, 0, PATHS);
 	tcase_add_loop_test(arguments, no_layer_and_no_workspace_are_refused,
 			0, PATHS);
 	tcase_add_test(arguments, no_result_is_refused);
