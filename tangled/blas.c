@@ -70,10 +70,9 @@ static enum status gemm_part(void *job, size_t part, size_t thread)
 		g.b += first * (turned ? g.step_b : 1);
 		g.out += first;
 	}
-	if (*side > 0)
-		gemm(CblasRowMajor, g.turn_a, g.turn_b, (int)g.m, (int)g.n,
-				g.k, 1, g.a, (int)g.step_a, g.b, (int)g.step_b,
-				g.keep, g.out, (int)g.step_out);
+	gemm(CblasRowMajor, g.turn_a, g.turn_b, (int)g.m, (int)g.n, g.k,
+			1, g.a, (int)g.step_a, g.b, (int)g.step_b, g.keep, g.out,
+			(int)g.step_out);
 	return MH_OK;
 }
 

@@ -539,6 +539,12 @@ START_TEST(what_is_missing_is_refused_in_a_sentence)
 			"there is no registry");
 	ck_refused(registry_load(&registry, NULL, "", &error), MH_ESHAPE,
 			"there is no file");
+	ck_refused(registry_load(&registry, weights, NULL, &error),
+			MH_ESHAPE, "there is no prefix");
+	ck_refused(weights_open("/", NULL, &error), MH_EFILE,
+			"there is no place for a file");
+	ck_refused(weights_write("/nowhere/at", NULL, 1, &error), MH_EFILE,
+			"there is no tensor");
 	none.rank = 0;
 	ck_refused(weights_read(weights, "w", none, &error), MH_ESHAPE,
 			"w has elements but no data");

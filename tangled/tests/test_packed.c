@@ -466,8 +466,12 @@ START_TEST(a_stack_holds_what_fits_and_nothing_else)
 	bench_set(&s, 2, 5, 3, 4);
 	ck_refused(layer_stack(NULL, &stacked, &s.workspace, &error),
 			MH_ESHAPE, "there is no layer");
+	ck_refused(layer_stack(s.layer, NULL, &s.workspace, &error),
+			MH_ESHAPE, "there is no place for it");
 	ck_refused(layer_stack_biases(NULL, &stacked, &s.workspace,
 			&error), MH_ESHAPE, "there is no layer");
+	ck_refused(layer_stack_biases(s.layer, NULL, &s.workspace,
+			&error), MH_ESHAPE, "there is no place for it");
 	lent = &lender.layer->own[2];
 	ck_ok(layer_enter(s.layer, 1, lent, NULL));
 	lent->query.value.shape[0] = 20000;

@@ -257,6 +257,8 @@ START_TEST(what_is_written_must_keep_clear_of_all_else)
 	ck_refused(tensor_expect_apart(uses + 1, 1, others, 1, &error),
 			MH_ESIZE, "c of shape (2, 6) is larger than memory could be");
 	ck_assert(tensor_overlaps(b, c) && tensor_overlaps(c, b));
+	ck_refused(tensor_expect_apart(uses, TENSOR_USES + 1, NULL, 0, &error),
+			MH_ESIZE, "13 tensors at once, at most 12 are compared");
 }
 END_TEST
 
