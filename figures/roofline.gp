@@ -30,7 +30,7 @@ do for [i=1:4] {
 			print sprintf("%g %g %d", x, y, i)
 			if (first == 0) {
 				first = k; present = present.sprintf(" %d", i)
-				set label word(names, i).sprintf(", $T=%d$", 2**k) at x,y center offset (i == 4 ? 3 : 0),(i == 2 || i == 3 ? 0.9 : i == 4 ? -1.9 : -0.9) tc rgb shade(word(names, i))
+				set label word(names, i).sprintf(", $T=%d$", 2**k) at x,y center offset (i == 4 ? 3 : i == 2 ? 1.5 : 0),(i == 3 ? 0.9 : i == 4 ? -1.9 : i == 2 ? -2.6 : -0.9) tc rgb shade(word(names, i))
 			}
 			last = k; lastx = x; lasty = y
 		}
