@@ -233,7 +233,8 @@ static void softmax(const struct number score[], struct number weight[],
 		else if (lows[i] == 0)
 			down = 0;
 		weight[i] = bounded(w, isfinite(off) ? fmaxl(up - w, w - down) +
-				unit * ((long double)count + 8) * w + least : INFINITY, 1);
+				unit * ((long double)count + 8) * w + 2 * least :
+				INFINITY, 1);   /* a kernel's e^t is 0 from there */
 		if (isfinite(off) && isnan(w))
 			weight[i] = (struct number){ NAN, 0 };
 	}
