@@ -246,7 +246,7 @@ static void course_set(struct course *c, size_t T)
 	struct tensor *parts[] = { &c->x, &c->dy, &c->dx };
 	struct random random = { 46 };
 
-	*c = (struct course){ NULL };
+	*c = (struct course){ .layer = NULL };
 	ck_ok(layer_create(12, 3, &c->layer, NULL));
 	layer_randomize(c->layer, 45);
 	for (size_t i = 0; i < 3; i++) {
