@@ -400,6 +400,8 @@ static struct predict predict_session(const char *typed,
 
 	ck_assert(predict_begin(&predict, only));
 	predict.in = fmemopen((void *)(uintptr_t)typed, strlen(typed), "r");
+	free(predict_said);             /* of the session before */
+	predict_said = NULL;
 	predict.out = open_memstream(&predict_said, &size);
 	ck_ok(predict_run(&predict, predict_seed, NULL));
 	fclose(predict.in);
@@ -422,12 +424,10 @@ START_TEST(a_session_asks_until_it_has_numbers_and_counts)
 			"1 number is wanted, and there are 2."));
 	ck_assert_ptr_nonnull(strstr(predict_said,
 			"We know no mistake that gives 7. Read"));
-	free(predict_said);
 	predict = predict_session("", NULL, 3);
 	ck_assert(predict.ended);
 	ck_assert_uint_eq(predict.asked, 0);
 	ck_assert_ptr_nonnull(strstr(predict_said, "0 of 0 right."));
-	free(predict_said);
 	ck_assert(!predict_begin(&predict, "nothing"));
 }
 END_TEST
@@ -452,7 +452,6 @@ START_TEST(what_does_not_answer_is_asked_again)
 		predict_session(cases[i].typed, cases[i].topic, 1);
 		ck_assert_msg(strstr(predict_said, cases[i].said) != NULL,
 				"%s", predict_said);
-		free(predict_said);
 	}
 }
 END_TEST
@@ -463,7 +462,6 @@ START_TEST(what_is_rounded_is_sent_back_once)
 	const char *said = NULL;
 
 	for (; !said && predict_seed < 100; predict_seed++) {
-		free(predict_said);
 		predict = predict_session("0 1 0\n0 1 0\n", "weights", 1);
 		said = strstr(predict_said, "rounded too much");
 	}
@@ -474,7 +472,6 @@ START_TEST(what_is_rounded_is_sent_back_once)
 	ck_assert_ptr_nonnull(strstr(said, "all weight went to the"));
 	ck_assert_uint_eq(predict.missed[0], 1);
 	ck_assert_ptr_nonnull(strstr(said, "By hand: position 1"));
-	free(predict_said);
 }
 END_TEST
 
@@ -484,16 +481,17 @@ static char *predict_asked(uint64_t seed, bool fixed)
 	char gives_up[24] = "\n\n\n\n\n\n\n\n\n\n\n\n"
 			"\n\n\n\n\n\n\n\n\n\n\n";
 	struct predict predict = { .rounds = 23, .fixed = fixed };
+	char *said = NULL;
 	size_t size;
 
 	ck_assert(predict_begin(&predict, NULL));
 	predict.in = fmemopen(gives_up, 23, "r");
-	predict.out = open_memstream(&predict_said, &size);
+	predict.out = open_memstream(&said, &size);
 	ck_ok(predict_run(&predict, seed, NULL));
 	ck_assert_uint_eq(predict.asked, 23);
 	fclose(predict.in);
 	fclose(predict.out);
-	return predict_said;
+	return said;
 }
 
 START_TEST(a_fixed_order_has_each_topic_once_in_ten_rounds)
