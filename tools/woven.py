@@ -61,7 +61,7 @@ CODE = re.compile(r"""
     \\nwlinkedident[cq]\{(?P<name>(?:[^{}]|\{\\_\})*)\}\{(?P<label>[^{}]*)\}
   | \\LA\{\}(?P<use>.*?)~\{\\nwtagstyle\{\}\\subpageref\{(?P<at>[^{}]*)\}\}\\RA\{\}
   | \\(?P<mark>C[KCS])\{
-  | \{\\(?P<low>_)\} | \\(?P<escaped>[\\{}_%&$\#~^ ])
+  | \{\\(?P<low>[_%&$\#])\} | \\(?P<escaped>[\\{}_%&$\#~^ ])
   | (?P<end>\}) | (?P<empty>\{\}) | (?P<plain>[^\\{}]+)
 """, re.X)
 ELEMENT = {"CK": "b", "CC": "i", "CS": "s"}
