@@ -38,6 +38,7 @@ static enum status check_head(struct projections p, struct tensor x,
 	const struct tensor_use uses[] = { { "weights", &weights, true },
 			{ "out", &out, true }, { "x", &x, false } };
 	const struct tensor_use others[] = {
+		/* weights that a head reads */
 		{ "the query weight", &p.query, false },
 		{ "the key weight", &p.key, false },
 		{ "the value weight", &p.value, false },
@@ -170,15 +171,17 @@ void attention_bias(struct tensor rows, struct tensor bias)
 enum status attention_expect_biases(struct projections p,
 		struct error *error)
 {
-	static const char *const names[] = { "the query bias",
-			"the key bias", "the value bias" };
-	const struct tensor *parts[] = { &p.query_bias, &p.key_bias,
-			&p.value_bias };
+	const struct tensor_use parts[] = {
+		/* biases that a head reads */
+		{ "the query bias", &p.query_bias, false },
+		{ "the key bias", &p.key_bias, false },
+		{ "the value bias", &p.value_bias, false },
+	};
 	enum status status = MH_OK;
 
 	for (int i = 0; i < 3 && !status; i++)
-		if (parts[i]->data)
-			status = tensor_expect(*parts[i], names[i], 1,
+		if (parts[i].tensor->data)
+			status = tensor_expect(*parts[i].tensor, parts[i].name, 1,
 					p.query.shape, error);
 	return status;
 }

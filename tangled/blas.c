@@ -121,12 +121,22 @@ enum status blas_product(struct tensor a, struct tensor b,
 }
 /* more functions of blas */
 
+size_t job_threads(double products)
+{
+#ifdef _OPENMP
+	if (products > 4e6 && !omp_in_parallel())
+		return (size_t)omp_get_max_threads();
+#else
+	(void)products;
+#endif
+	return 1;
+}
+
 size_t blas_threads(double products)
 {
-#if defined _OPENMP && defined OPENBLAS_SEQUENTIAL
-	if (products > 4e6 && !omp_in_parallel() &&
-			openblas_get_num_threads() == 1)
-		return (size_t)omp_get_max_threads();
+#ifdef OPENBLAS_SEQUENTIAL
+	if (openblas_get_num_threads() == 1)
+		return job_threads(products);
 #else
 	(void)products;
 #endif

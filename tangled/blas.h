@@ -14,8 +14,12 @@ enum status blas_product(struct tensor a, struct tensor b,
 /* more prototypes of blas */
 
 /* How many threads should share a job of so many multiplications: as
- * many as OpenMP allows, if BLAS says that it has one, there is enough
- * to do, and nobody has shared it out before; if not, 1. */
+ * many as OpenMP allows, if there is enough to do and nobody has shared
+ * it out before; if not, 1. */
+size_t job_threads(double products);
+
+/* The same of a job that calls BLAS, which must say that it has one
+ * thread itself; if not, 1. */
 size_t blas_threads(double products);
 
 /* Run all parts of a job, numbered from 0, on so many threads, numbered

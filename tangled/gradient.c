@@ -12,12 +12,14 @@ static enum status expect_head_parameters(struct projections p,
 {
 	const size_t shape[] = { p.query.shape[0], x.shape[1] };
 	const struct tensor_use parts[] = {
+		/* weights that a head reads */
 		{ "the query weight", &p.query, false },
 		{ "the key weight", &p.key, false },
 		{ "the value weight", &p.value, false },
+		/* gradients that a head adds to */
 		{ "the query gradient", &g.query, true },
 		{ "the key gradient", &g.key, true },
-		{ "the value gradient", &g.value, true }
+		{ "the value gradient", &g.value, true },
 	};
 	const struct tensor *const biases[] = { &g.query_bias,
 			&g.key_bias, &g.value_bias };
@@ -65,12 +67,14 @@ static enum status expect_head_apart(struct projections p,
 			{ "x", &x, false }, { "weights", &weights, false },
 			{ "dout", &dout, false } };
 	const struct tensor_use others[] = {
+		/* weights that a head reads */
 		{ "the query weight", &p.query, false },
 		{ "the key weight", &p.key, false },
 		{ "the value weight", &p.value, false },
+		/* gradients that a head adds to */
 		{ "the query gradient", &g.query, true },
 		{ "the key gradient", &g.key, true },
-		{ "the value gradient", &g.value, true }
+		{ "the value gradient", &g.value, true },
 	};
 
 	return tensor_expect_apart(uses, 4, others,

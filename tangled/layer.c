@@ -266,10 +266,8 @@ static enum status expect_biases(const struct layer *layer,
 		if (!parts[i]->value.data || !parts[i]->gradient.data)
 			return REFUSE(error, MH_ESHAPE, "a head without biases in a"
 					" layer that has them");
-		status = tensor_expect(parts[i]->value, "a bias", 1, d, error);
-		if (!status)
-			status = tensor_expect(parts[i]->gradient,
-					"the gradient of a bias", 1, d, error);
+		status = expect_parameter(parts[i], "a bias",
+				"the gradient of a bias", 1, d, error);
 	}
 	return status;
 }
@@ -877,7 +875,6 @@ size_t layer_block(struct tensor t, size_t row, bool causal)
 {
 	const size_t left = t.shape[0] - row;
 	const size_t rows = left < LAYER_BLOCK ? left : LAYER_BLOCK;
-
 
 	if (causal && !tensor_finite(tensor_narrow(t, 0, row, rows)))
 		return 1;

@@ -52,6 +52,7 @@
 #define gradient_weights MH_NAME(gradient_weights)
 #define head_gradients MH_NAME(head_gradients)
 #define head_values MH_NAME(head_values)
+#define job_threads MH_NAME(job_threads)
 #define kernel_avx2 MH_NAME(kernel_avx2)
 #define kernel_avx512 MH_NAME(kernel_avx512)
 #define kernel_nth MH_NAME(kernel_nth)

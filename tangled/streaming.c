@@ -9,6 +9,7 @@
 #include <omp.h>
 #endif
 
+#include "blas.h"
 #include "gradient.h"
 #include "streaming.h"
 
@@ -36,19 +37,6 @@ static real *team_room(struct team team)
 		return &AT(team.room, (size_t)omp_get_thread_num(), 0);
 #endif
 	return team.room.data;
-}
-
-/* As many threads as the caller allows, and one if there is little to
- * do or others work already. */
-static int team_size(double products)
-{
-#ifdef _OPENMP
-	if (products > 4e6 && !omp_in_parallel())
-		return omp_get_max_threads();
-#else
-	(void)products;
-#endif
-	return 1;
 }
 
 /* Wait until the whole team has come here. */
@@ -211,8 +199,8 @@ static enum status team_gather(struct team *team,
 	double tokens = (double)x.shape[0] * (double)x.shape[1];
 
 	team->kernel = kernel;
-	team->threads = team_size(tokens * (double)C * (4 * (double)C +
-			(double)x.shape[1]));
+	team->threads = (int)job_threads(tokens * (double)C *
+			(4 * (double)C + (double)x.shape[1]));
 	if (rows < product / row + 1)
 		rows = product / row + 1;
 	return workspace_take(workspace, 3, (size_t[]){

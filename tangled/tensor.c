@@ -497,11 +497,9 @@ bool tensor_finite(struct tensor t)
 {
 	const size_t count = t.rank == 0 ? 1 : t.shape[0];
 
-	for (size_t i = 0; i < count && t.rank > 1; i++)
-		if (!tensor_finite(tensor_slice(t, 0, i)))
-			return false;
-	for (size_t i = 0; i < count && t.rank <= 1; i++)
-		if (!isfinite(t.data[(ptrdiff_t)i * t.stride[0]]))
+	for (size_t i = 0; i < count; i++)
+		if (t.rank > 1 ? !tensor_finite(tensor_slice(t, 0, i)) :
+				!isfinite(t.data[(ptrdiff_t)i * t.stride[0]]))
 			return false;
 	return true;
 }

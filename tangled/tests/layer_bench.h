@@ -30,6 +30,10 @@ void bench_free(struct bench *s);
 void bench_judge(const struct bench *s, bool causal);
 
 
+/* So many threads for us, and for BLAS. */
+void bench_allow_threads(int ours, int of_blas);
+
+
 /* A number whose square is infinite. */
 real bench_big(void);
 

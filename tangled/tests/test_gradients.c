@@ -1,11 +1,6 @@
 /* tests/test_gradients.c: made from chapters/45-gradients.nw; edit it there. */
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-#include <cblas.h>
-
 #include "gradient.h"
 #include "layer_bench.h"
 #include "suites.h"
@@ -311,13 +306,7 @@ START_TEST(blocks_of_rows_are_joined_without_a_seam)
 			AT(c->dy, 0, 3 * T / 4, 5) = (real)INFINITY;
 		}
 	/* run packed, on threads if there are any, and by the loop */
-	#ifdef _OPENMP
-	omp_set_num_threads(threads ? 3 : 1);
-	#endif
-	#ifdef OPENBLAS_SEQUENTIAL
-	openblas_set_num_threads(1);
-	#endif
-	(void)threads;
+	bench_allow_threads(threads ? 3 : 1, 1);
 	course_run(&got, true, causal);
 	course_run(&want, false, causal);
 	ck_assert_uint_eq(unlike(got.seen.weights, want.seen.weights, 50),

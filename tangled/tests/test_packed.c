@@ -1,9 +1,6 @@
 /* tests/test_packed.c: made from chapters/30-packed.nw; edit it there. */
 #include <string.h>
 /* includes of the packed path's tests */
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <cblas.h>
 
 #include "blas.h"
@@ -130,18 +127,6 @@ START_TEST(blas_takes_a_single_row_or_column_of_any_stride)
 }
 END_TEST
 
-/* So many threads for us, and for BLAS. */
-static void allow_threads(int ours, int of_blas)
-{
-#ifdef _OPENMP
-	omp_set_num_threads(ours);
-#endif
-#ifdef OPENBLAS_SEQUENTIAL
-	openblas_set_num_threads(of_blas);
-#endif
-	(void)ours, (void)of_blas;
-}
-
 static enum status count_part(void *job, size_t part, size_t thread)
 {
 	size_t (*seen)[2] = job;
@@ -155,7 +140,7 @@ START_TEST(every_part_is_run_once_and_the_largest_status_counts)
 {
 	size_t seen[7][2] = { { 0 } };
 
-	allow_threads(3, 1);
+	bench_allow_threads(3, 1);
 	ck_assert_uint_eq(blas_threads(4e6), 1);
 #if defined _OPENMP && defined OPENBLAS_SEQUENTIAL
 	ck_assert_uint_eq(blas_threads(5e6), 3);
@@ -165,9 +150,9 @@ START_TEST(every_part_is_run_once_and_the_largest_status_counts)
 		ck_assert(seen[i][0] == 1 && seen[i][1] < 3);
 	memset(seen, 0, sizeof seen);
 #endif
-	allow_threads(3, 2);
+	bench_allow_threads(3, 2);
 	ck_assert_uint_eq(blas_threads(5e6), 1);
-	allow_threads(1, 1);
+	bench_allow_threads(1, 1);
 	ck_assert_int_eq(blas_share(1, 7, seen, count_part), MH_ESIZE);
 	for (size_t i = 0; i < 7; i++)          /* none after a failure */
 		ck_assert(seen[i][0] == (i <= 3) && seen[i][1] == 0);
@@ -190,7 +175,7 @@ START_TEST(a_product_in_parts_is_the_product)
 		a = tensor_swap(a, 0, 1);
 	if (_i & 2)
 		b = tensor_swap(b, 0, 1);
-	allow_threads(3, 1);
+	bench_allow_threads(3, 1);
 	ck_ok(blas_product(a, b, out, NULL));
 	ck_ok(tensor_product(a, b, tensor_view(want, 2, out.shape), NULL));
 	for (size_t i = 0; i < m * n; i++)
