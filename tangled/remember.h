@@ -43,9 +43,9 @@ enum status memory_load(struct memory *memory, const char *path,
 		struct error *error);
 
 /* Write the file, whole or not at all; the folders above it are made,
- * and if it is a link, what it leads to is written, be there a file
- * yet or not. Returns what
- * whole_open and whole_close return; MH_EFILE if there is no folder. */
+ * and if it is a link, what it leads to is written, be there a file yet
+ * or not. Returns what whole_open and whole_close return; MH_EFILE if
+ * there is no folder. */
 enum status memory_save(const struct memory *memory, const char *path,
 		struct error *error);
 

@@ -21,8 +21,7 @@ bool reply_line(FILE *in, FILE *out, const char *prompt, char line[]);
 void reply_print(FILE *out, const char *text);
 
 /* Does the line hold nothing but blanks? Nothing but this word, in
- * small letters or large ones? Does it end the session, with q or quit?
- */
+ * small letters or large? Does it end the session, with q or quit? */
 bool reply_empty(const char *line);
 bool reply_is(const char *line, const char *word);
 bool reply_stops(const char *line);

@@ -125,8 +125,6 @@ FUNCTION = re.compile(r"^(?:[A-Za-z_][\w \t*]*[ \t*])?(\w+)\([^;{}]*\)\s*\{",
                       re.MULTILINE)
 
 
-
-
 def functions_of(pieces):
     """The names of the functions that the pieces define."""
     return {name for piece in pieces
