@@ -66,24 +66,20 @@ INLINE size_t at_most(size_t n, size_t most)
 	return n < most ? n : most;
 }
 
-/* out (rows, vectors) = a b, or out + a b: a (rows, depth) of any
- * strides, b (depth, vectors) in rows of width b_step. */
+/* How the numbers of a tile lie: a (rows, depth) in any strides,
+ * b (depth, vectors) and out (rows, vectors) in rows. */
 struct tile {
 	bool add;
 	size_t depth;
-	const real *a;
 	ptrdiff_t a_row, a_column;
-	const real *b;
-	size_t b_step;
-	real *out;
-	size_t out_step;
+	size_t b_step, out_step;
 };
 
+/* out = a b, or out + a b. */
 INLINE void run_tile(const int rows, const int vectors,
-		const struct tile *t)
+		const struct tile *t, const real *a, const real *b, real *out)
 {
 	vector c[TILE_ROWS][TILE_VECTORS];
-	const real *a = t->a, *b = t->b;
 	const ptrdiff_t a_row = t->a_row, a_column = t->a_column;
 	const size_t b_step = t->b_step;
 
@@ -91,19 +87,16 @@ INLINE void run_tile(const int rows, const int vectors,
 	UNROLL
 	for (int i = 0; i < rows; i++)
 		UNROLL
-		for (int j = 0; j < vectors; j++) {
-			const real *out = t->out + (size_t)i * t->out_step +
-					j * LANES;
-
-			c[i][j] = t->add ? load(out) : (vector){ 0 };
-		}
+		for (int j = 0; j < vectors; j++)
+			c[i][j] = t->add ? load(out + (size_t)i * t->out_step +
+					j * LANES) : (vector){ 0 };
 	if (t->depth > KEYS)
 		/* ask for the place of the next tile */
 		UNROLL
 		for (int i = 0; i < rows; i++)
 			UNROLL
 			for (int j = 0; j < vectors; j++)
-				__builtin_prefetch(t->out + (size_t)(TILE_ROWS + i) *
+				__builtin_prefetch(out + (size_t)(TILE_ROWS + i) *
 						t->out_step + j * LANES, 1);
 	UNROLL_SOME
 	for (size_t k = t->depth; k > 0; k--) {
@@ -129,14 +122,15 @@ INLINE void run_tile(const int rows, const int vectors,
 	for (int i = 0; i < rows; i++)
 		UNROLL
 		for (int j = 0; j < vectors; j++)
-			store(t->out + (size_t)i * t->out_step + j * LANES, c[i][j]);
+			store(out + (size_t)i * t->out_step + j * LANES, c[i][j]);
 }
 
 #define TILE(rows, vectors) \
 	static __attribute__((noinline)) void \
-	tile_##rows##_##vectors(const struct tile *t) \
+	tile_##rows##_##vectors(const struct tile *t, \
+			const real *a, const real *b, real *out) \
 	{ \
-		run_tile(rows, vectors, t); \
+		run_tile(rows, vectors, t, a, b, out); \
 	}
 #define TILES(v) TILE(1, v) TILE(2, v) TILE(3, v) \
 	TILE(4, v) TILE(5, v) TILE(6, v)
@@ -151,7 +145,7 @@ TILES(4)
 #endif
 
 static void (*const tiles[TILE_VECTORS][TILE_ROWS])(
-		const struct tile *) = {
+		const struct tile *, const real *, const real *, real *) = {
 	NAMES(1), NAMES(2),
 #if TILE_VECTORS == 4
 	NAMES(3), NAMES(4)
@@ -159,27 +153,22 @@ static void (*const tiles[TILE_VECTORS][TILE_ROWS])(
 };
 
 /* The same for any number of rows, and columns padded to whole
- * vectors: tiles of almost one width, the narrow ones last. */
-static void run_tiles(size_t rows, size_t columns, struct tile t)
+ * vectors: the last two tiles side by side are of almost one width. */
+static void run_tiles(size_t rows, size_t columns,
+		const struct tile *t, const real *a, const real *b, real *out)
 {
-	const real *a = t.a;
-	real *out = t.out;
 	size_t left = columns / LANES;
 
 	while (left > 0) {
-		size_t tiles_left = (left + TILE_VECTORS - 1) / TILE_VECTORS;
-		size_t vectors = (left + tiles_left - 1) / tiles_left;
+		size_t vectors = left <= TILE_VECTORS ? left :
+				left < 2 * TILE_VECTORS ? (left + 1) / 2 : TILE_VECTORS;
 
-		/* run down the rows, a tile at a time */
-		for (size_t i = 0; i < rows; i += TILE_ROWS) {
-			size_t n = at_most(rows - i, TILE_ROWS);
-
-			t.a = a + (ptrdiff_t)i * t.a_row;
-			t.out = out + i * t.out_step;
-			tiles[vectors - 1][n - 1](&t);
-		}
+		for (size_t i = 0; i < rows; i += TILE_ROWS)
+			tiles[vectors - 1][at_most(rows - i, TILE_ROWS) - 1](t,
+					a + (ptrdiff_t)i * t->a_row, b,
+					out + i * t->out_step);
 		left -= vectors;
-		t.b += vectors * LANES;
+		b += vectors * LANES;
 		out += vectors * LANES;
 	}
 }
@@ -292,11 +281,10 @@ static void multiply_panel(const struct product *p, size_t depth,
 		const real *panel)
 {
 	const size_t padded = padded_width(p->n);
-	struct tile t = { p->add, depth, p->a.data, p->a.row, 1, panel,
-			padded, p->out, p->step };
+	struct tile t = { p->add, depth, p->a.row, 1, padded, p->step };
 
 	if (p->n == padded && !p->turned)
-		run_tiles(p->m, p->n, t);
+		run_tiles(p->m, p->n, &t, p->a.data, panel, p->out);
 	else
 		/* go by way of a tile in memory */
 		{
@@ -307,9 +295,8 @@ static void multiply_panel(const struct product *p, size_t depth,
 
 			if (p->add)
 				lay(p->m, p->n, place, 1, square, PANEL);
-			t.out = square;
 			t.out_step = PANEL;
-			run_tiles(p->m, padded, t);
+			run_tiles(p->m, padded, &t, p->a.data, panel, square);
 			if (p->turned)
 				lay_within(p->n, p->m, (struct grid){ square, 1, PANEL }, 1,
 						p->out, p->step, p->m);
@@ -494,6 +481,13 @@ INLINE size_t within(ptrdiff_t n, size_t most)
 	return n <= 0 ? 0 : (size_t)n < most ? (size_t)n : most;
 }
 
+/* The columns of a tile that some row sees, in whole vectors. */
+INLINE size_t columns_seen(size_t rows, struct sight s)
+{
+	return padded_width(within(s.first +
+			s.step * ((ptrdiff_t)rows - 1), KEYS));
+}
+
 /* Overwrite the scores (rows, KEYS) of keys that are not seen. */
 static void hide(size_t rows, size_t columns, struct sight s,
 		real *scores)
@@ -587,19 +581,16 @@ static void mix_rows(size_t rows, struct sight s, const real *weights,
 		const real *from, real *out, size_t width)
 {
 	const size_t common = within(s.first, KEYS);
-	struct tile t = { true, common, weights, KEYS, 1, from, width, out,
-			width };
+	struct tile t = { true, common, KEYS, 1, width, width };
 
-	run_tiles(rows, width, t);
+	run_tiles(rows, width, &t, weights, from, out);
 	for (size_t i = 1; i < rows && s.step; i++) {
 		size_t seen = within(s.first + (ptrdiff_t)i, KEYS);
 
 		t.depth = seen - common;
-		t.a = weights + i * KEYS + common;
-		t.b = from + common * width;
-		t.out = out + i * width;
 		if (t.depth > 0)
-			run_tiles(1, width, t);
+			run_tiles(1, width, &t, weights + i * KEYS + common,
+					from + common * width, out + i * width);
 	}
 }
 
@@ -610,19 +601,16 @@ static void meet(size_t rows, struct sight s, const real *queries,
 {
 	real scores[TILE_ROWS * KEYS] ALIGNED;
 	real weights[TILE_ROWS * KEYS] ALIGNED;
-	const size_t most = within(s.first + s.step *
-			((ptrdiff_t)rows - 1), KEYS);
-	const size_t columns = (most + LANES - 1) / LANES * LANES;
-	struct tile t = { false, d, queries, (ptrdiff_t)d, 1, keys, KEYS,
-			scores, KEYS };
+	const size_t columns = columns_seen(rows, s);
+	const struct tile t = { false, d, (ptrdiff_t)d, 1, KEYS, KEYS };
 
-	if (most == 0)
+	if (columns == 0)
 		return;
-	run_tiles(rows, columns, t);
+	run_tiles(rows, columns, &t, queries, keys, scores);
 	if (s.first < KEYS)
 		hide(rows, columns, s, scores);
-	if (!weigh(rows, columns, scores, f.maximum, f.sums, weights,
-			false)) {
+	if (f.maximum[0] == -REAL_MAX || !weigh(rows, columns, scores,
+			f.maximum, f.sums, weights, false)) {
 		lift(rows, columns, scores, f);
 		weigh(rows, columns, scores, f.maximum, f.sums, weights, true);
 	}
@@ -771,19 +759,19 @@ static void prepare(const struct strip *s, struct laid l)
 }
 
 /* Weigh a group of rows again, and find the slopes of its scores. */
-static void weigh_again(size_t rows, struct laid l, size_t d,
-		size_t row, const real *maximum, real *weights, real *slopes)
+static void weigh_again(size_t rows, size_t columns, struct laid l,
+		size_t d, size_t row, const real *maximum, real *weights,
+		real *slopes)
 {
-	struct tile t = { false, d, l.queries + row * l.width,
-			(ptrdiff_t)l.width, 1, l.keys, KEYS, weights, KEYS };
+	const struct tile t = { false, d, (ptrdiff_t)l.width, 1, KEYS,
+			KEYS };
 
-	run_tiles(rows, KEYS, t);
-	t.a = l.dout + row * l.width;
-	t.b = l.values;
-	t.out = slopes;
-	run_tiles(rows, KEYS, t);
+	run_tiles(rows, columns, &t, l.queries + row * l.width, l.keys,
+			weights);
+	run_tiles(rows, columns, &t, l.dout + row * l.width, l.values,
+			slopes);
 	for (size_t i = 0; i < rows; i++)
-		for (size_t j = 0; j < KEYS; j += LANES) {
+		for (size_t j = 0; j < columns; j += LANES) {
 			real *at = weights + i * KEYS + j;
 			vector w = exponentials(load(at) - maximum[row + i]) *
 					l.share[row + i];
@@ -806,20 +794,17 @@ static void gather_rows(size_t rows, size_t keys, struct sight s,
 		/* find the rows that see all keys of the group */
 		const size_t common = s.step ? within((ptrdiff_t)(j + n) - s.first,
 				rows) : 0;
-		struct tile t = { true, rows - common, weights + common * KEYS +
-				j, 1, KEYS, from + common * width, width,
-				out + j * width, width };
+		struct tile t = { true, rows - common, 1, KEYS, width, width };
 
-		run_tiles(n, width, t);
+		run_tiles(n, width, &t, weights + common * KEYS + j,
+				from + common * width, out + j * width);
 		/* gather the rows that see some keys of the group */
 		for (size_t k = j; k + 1 < j + n && common > 0; k++) {
 			size_t first = within((ptrdiff_t)k + 1 - s.first, rows);
 
 			t.depth = common - first;
-			t.a = weights + first * KEYS + k;
-			t.b = from + first * width;
-			t.out = out + k * width;
-			run_tiles(1, width, t);
+			run_tiles(1, width, &t, weights + first * KEYS + k,
+					from + first * width, out + k * width);
 		}
 	}
 }
@@ -835,8 +820,8 @@ static void meet_again(const struct strip *s, struct laid l,
 		real *slopes = l.slopes + i * KEYS;
 		size_t rows = at_most(n - i, TILE_ROWS);
 
-		weigh_again(rows, l, s->width, row + i, s->maximum,
-				l.weights + i * KEYS, slopes);
+		weigh_again(rows, columns_seen(rows, sight), l, s->width,
+				row + i, s->maximum, l.weights + i * KEYS, slopes);
 		mix_rows(rows, sight, slopes, l.key_rows,
 				l.dqueries + (row + i) * l.width, l.width);
 	}
