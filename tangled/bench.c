@@ -133,6 +133,26 @@ static enum status answer_count(struct server *server, const char *rest,
 	return MH_OK;
 }
 
+static enum status answer_part(struct server *server, const char *rest,
+		struct error *error)
+{
+	char part[16];
+	size_t length;
+	int end;
+
+	if (sscanf(rest, "%15s%n", part, &end) != 1 ||
+			!read_numbers(rest + end, 1, &length))
+		return puzzled(error, rest);
+	if (strcmp(part, "product") == 0)
+		return answer_rate(server, mhf_speed_product(length), error);
+	if (strcmp(part, "forward") == 0)
+		return answer_rate(server, mhf_speed_head(length, false),
+				error);
+	if (strcmp(part, "backward") == 0)
+		return answer_rate(server, mhf_speed_head(length, true), error);
+	return puzzled(error, rest);
+}
+
 static enum status answer_drop(struct server *server, const char *rest,
 		struct error *error)
 {
@@ -440,8 +460,9 @@ void bench_serve(FILE *in, FILE *out)
 	words[] = {
 		{ "paths", answer_paths }, { "about", answer_about },
 		{ "fma", answer_fma }, { "read", answer_read },
-		{ "gemm", answer_gemm }, { "count", answer_count },
-		{ "step", answer_step }, { "drop", answer_drop },
+		{ "gemm", answer_gemm }, { "part", answer_part },
+		{ "count", answer_count }, { "step", answer_step },
+		{ "drop", answer_drop },
 	};
 	struct server server = { .out = out };
 	char line[256], word[16];

@@ -17,12 +17,14 @@
  *   fma THREADS                     operations a second
  *   read BYTES THREADS              bytes a second
  *   gemm N                          operations a second
+ *   part PART T                     operations a second
  *   count PATH B T C H              operations of the projections, of
  *                                   the triangle, and bytes
  *   step PATH WAY B T C H REPEATS   seconds, bytes asked, bytes grown
  *   drop                            forget all layers
  *
- * WAY is forward or backward, which is both. An answer is "ok" and what
+ * WAY is forward or backward, which is both; PART is product, or a head
+ * forward, or backward alone. An answer is "ok" and what
  * was asked for, or "no" and a sentence. All is in float. */
 void bench_serve(FILE *in, FILE *out);
 

@@ -122,8 +122,10 @@
 	"section 14.5, 'A yardstick without tensors'"
 #define PLACE_sec_turns \
 	"section 14.7, 'Taking turns'"
+#define PLACE_sec_left \
+	"section 14.9, 'What is left'"
 #define PLACE_sec_served \
-	"section 14.13, 'The program that answers'"
+	"section 14.14, 'The program that answers'"
 #define PLACE_ch_bugs \
 	"chapter 15, 'Bugs that keep every shape'"
 #define PLACE_ch_real_world \

@@ -9,6 +9,7 @@
 #include "bare.h"
 #include "blas.h"
 #include "gradient.h"
+#include "kernel.h"
 #include "streaming.h"
 #include "speed.h"
 
@@ -606,4 +607,82 @@ struct spread speed_spread(double *numbers, size_t count)
 	return (struct spread){ quantile(numbers, count, 0.25),
 			quantile(numbers, count, 0.5),
 			quantile(numbers, count, 0.75) };
+}
+
+double speed_product(size_t rows)
+{
+	enum { DEPTH = 768, COLUMNS = 256 };
+	const struct kernel *kernel = kernel_nth(0);
+	struct workspace workspace = { 0 };
+	struct random random = { 62 };
+	struct tensor a, b, out, room;
+	double least = (double)INFINITY;
+
+	if (!workspace_take(&workspace, 2, (size_t[]){ rows, DEPTH }, &a,
+				NULL) &&
+			!workspace_take(&workspace, 2, (size_t[]){ COLUMNS, DEPTH },
+				&b, NULL) &&
+			!workspace_take(&workspace, 2, (size_t[]){ rows, COLUMNS },
+				&out, NULL) &&
+			!workspace_take(&workspace, 2, (size_t[]){ KERNEL_DEPTH,
+				KERNEL_PANELS * kernel->panel + KERNEL_ROWS }, &room,
+				NULL)) {
+		const struct product product = { rows, COLUMNS, DEPTH,
+				{ a.data, DEPTH, 1 }, { b.data, 1, DEPTH }, false,
+				out.data, COLUMNS, false };
+
+		tensor_randomize(a, &random, 1);
+		tensor_randomize(b, &random, 1);
+		for (int i = 0; i < REPEATS; i++) {
+			double start = speed_now();
+
+			kernel->multiply(&product, room.data);
+			least = fmin(least, speed_now() - start);
+		}
+	}
+	workspace_free(&workspace);
+	return 2.0 * (double)rows * DEPTH * COLUMNS / least;
+}
+
+double speed_head(size_t length, bool backward)
+{
+	enum { WIDTH = 64 };
+	const struct kernel *kernel = kernel_nth(0);
+	struct workspace workspace = { 0 };
+	struct random random = { 63 };
+	struct tensor rows, numbers, room;
+	double least = (double)INFINITY;
+
+	if (!workspace_take(&workspace, 3, (size_t[]){ 5, length, WIDTH },
+				&rows, NULL) &&
+			!workspace_take(&workspace, 2, (size_t[]){ 2, length },
+				&numbers, NULL) &&
+			!workspace_take(&workspace, 2, (size_t[]){ length +
+				KERNEL_TILES, 4 * WIDTH + KERNEL_ALIGN }, &room,
+				NULL)) {
+		/* time one head, many times */
+		const size_t apart = length * WIDTH;
+		const struct strip strip = { length, WIDTH, true,
+				{ rows.data, WIDTH }, { rows.data + apart, WIDTH },
+				{ rows.data + 2 * apart, WIDTH },
+				{ rows.data + 3 * apart, WIDTH },
+				{ rows.data + 4 * apart, WIDTH },
+				numbers.data, numbers.data + length };
+
+		for (int i = 0; i < REPEATS; i++) {
+			double start;
+
+			tensor_randomize(rows, &random, 1);
+			start = speed_now();
+			kernel->attend(&strip, room.data);
+			if (backward) {
+				start = speed_now();
+				kernel->unattend(&strip, room.data);
+			}
+			least = fmin(least, speed_now() - start);
+		}
+	}
+	workspace_free(&workspace);
+	return (backward ? 5 : 2) * WIDTH * (double)length *
+			((double)length + 1) / least;
 }

@@ -101,4 +101,14 @@ void mhf_speed_free(struct timed *timed);
  * 1996). All NaN if there are none. */
 struct spread speed_spread(double *numbers, size_t count);
 
+/* Operations a second of the fastest kernel on one thread, the best of
+ * many: of a product of so many rows of 768 with the transpose of 256
+ * others, and of the attention of one head of width 64, forward or on
+ * the way back (five products), with a causal mask. 0 if there is no
+ * room. */
+double speed_product(size_t rows);
+double speed_head(size_t length, bool backward);
+double mhf_speed_product(size_t rows);  /* the same in float */
+double mhf_speed_head(size_t length, bool backward);
+
 #endif
