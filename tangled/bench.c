@@ -136,20 +136,26 @@ static enum status answer_count(struct server *server, const char *rest,
 static enum status answer_part(struct server *server, const char *rest,
 		struct error *error)
 {
-	char part[16];
-	size_t length;
+	static const struct {
+		const char *name;
+		double (*rate)(size_t T, bool backward);
+		bool backward;
+	} parts[] = {
+		{ "product", mhf_speed_product, false },
+		{ "gradient", mhf_speed_product, true },
+		{ "forward", mhf_speed_head, false },
+		{ "backward", mhf_speed_head, true },
+	};
+	char name[16];
+	size_t T;
 	int end;
 
-	if (sscanf(rest, "%15s%n", part, &end) != 1 ||
-			!read_numbers(rest + end, 1, &length))
-		return puzzled(error, rest);
-	if (strcmp(part, "product") == 0)
-		return answer_rate(server, mhf_speed_product(length), error);
-	if (strcmp(part, "forward") == 0)
-		return answer_rate(server, mhf_speed_head(length, false),
-				error);
-	if (strcmp(part, "backward") == 0)
-		return answer_rate(server, mhf_speed_head(length, true), error);
+	if (sscanf(rest, "%15s%n", name, &end) == 1 &&
+			read_numbers(rest + end, 1, &T))
+		for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+			if (strcmp(parts[i].name, name) == 0)
+				return answer_rate(server, parts[i].rate(T,
+						parts[i].backward), error);
 	return puzzled(error, rest);
 }
 

@@ -23,8 +23,8 @@
  *   step PATH WAY B T C H REPEATS   seconds, bytes asked, bytes grown
  *   drop                            forget all layers
  *
- * WAY is forward or backward, which is both; PART is product, or a head
- * forward, or backward alone. An answer is "ok" and what
+ * WAY is forward or backward, which is both. PART is product, gradient,
+ * or forward or backward of a head alone. An answer is "ok" and what
  * was asked for, or "no" and a sentence. All is in float. */
 void bench_serve(FILE *in, FILE *out);
 

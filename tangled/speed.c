@@ -609,30 +609,37 @@ struct spread speed_spread(double *numbers, size_t count)
 			quantile(numbers, count, 0.75) };
 }
 
-double speed_product(size_t rows)
+double speed_product(size_t T, bool gradient)
 {
-	enum { DEPTH = 768, COLUMNS = 256 };
 	const struct kernel *kernel = kernel_nth(0);
+	const size_t m = gradient ? KERNEL_ROWS : T, n = KERNEL_DEPTH;
+	const size_t k = gradient ? T : KERNEL_DEPTH;
 	struct workspace workspace = { 0 };
 	struct random random = { 62 };
 	struct tensor a, b, out, room;
 	double least = (double)INFINITY;
 
-	if (!workspace_take(&workspace, 2, (size_t[]){ rows, DEPTH }, &a,
+	if (!workspace_take(&workspace, 2, (size_t[]){ m, k }, &a, NULL) &&
+			!workspace_take(&workspace, 2, (size_t[]){ k, n }, &b,
 				NULL) &&
-			!workspace_take(&workspace, 2, (size_t[]){ COLUMNS, DEPTH },
-				&b, NULL) &&
-			!workspace_take(&workspace, 2, (size_t[]){ rows, COLUMNS },
-				&out, NULL) &&
+			!workspace_take(&workspace, 2, (size_t[]){ m, n }, &out,
+				NULL) &&
 			!workspace_take(&workspace, 2, (size_t[]){ KERNEL_DEPTH,
 				KERNEL_PANELS * kernel->panel + KERNEL_ROWS }, &room,
 				NULL)) {
-		const struct product product = { rows, COLUMNS, DEPTH,
-				{ a.data, DEPTH, 1 }, { b.data, 1, DEPTH }, false,
-				out.data, COLUMNS, false };
+		/* time one product, many times */
+		const ptrdiff_t down = (ptrdiff_t)m, deep = (ptrdiff_t)k;
+		const struct grid left = gradient ? (struct grid){ a.data, 1, down } :
+				(struct grid){ a.data, deep, 1 };
+		const struct grid right = gradient ?
+				(struct grid){ b.data, KERNEL_DEPTH, 1 } :
+				(struct grid){ b.data, 1, deep };
+		const struct product product = { m, n, k, left, right, gradient,
+				out.data, n, false };
 
 		tensor_randomize(a, &random, 1);
 		tensor_randomize(b, &random, 1);
+		tensor_fill(out, 0);
 		for (int i = 0; i < REPEATS; i++) {
 			double start = speed_now();
 
@@ -641,10 +648,10 @@ double speed_product(size_t rows)
 		}
 	}
 	workspace_free(&workspace);
-	return 2.0 * (double)rows * DEPTH * COLUMNS / least;
+	return 2 * (double)m * (double)n * (double)k / least;
 }
 
-double speed_head(size_t length, bool backward)
+double speed_head(size_t T, bool backward)
 {
 	enum { WIDTH = 64 };
 	const struct kernel *kernel = kernel_nth(0);
@@ -653,21 +660,21 @@ double speed_head(size_t length, bool backward)
 	struct tensor rows, numbers, room;
 	double least = (double)INFINITY;
 
-	if (!workspace_take(&workspace, 3, (size_t[]){ 5, length, WIDTH },
+	if (!workspace_take(&workspace, 3, (size_t[]){ 5, T, WIDTH },
 				&rows, NULL) &&
-			!workspace_take(&workspace, 2, (size_t[]){ 2, length },
+			!workspace_take(&workspace, 2, (size_t[]){ 2, T },
 				&numbers, NULL) &&
-			!workspace_take(&workspace, 2, (size_t[]){ length +
-				KERNEL_TILES, 4 * WIDTH + KERNEL_ALIGN }, &room,
+			!workspace_take(&workspace, 2, (size_t[]){
+				T + KERNEL_TILES, 4 * WIDTH + KERNEL_ALIGN }, &room,
 				NULL)) {
 		/* time one head, many times */
-		const size_t apart = length * WIDTH;
-		const struct strip strip = { length, WIDTH, true,
+		const size_t apart = T * WIDTH;
+		const struct strip strip = { T, WIDTH, true,
 				{ rows.data, WIDTH }, { rows.data + apart, WIDTH },
 				{ rows.data + 2 * apart, WIDTH },
 				{ rows.data + 3 * apart, WIDTH },
 				{ rows.data + 4 * apart, WIDTH },
-				numbers.data, numbers.data + length };
+				numbers.data, numbers.data + T };
 
 		for (int i = 0; i < REPEATS; i++) {
 			double start;
@@ -683,6 +690,6 @@ double speed_head(size_t length, bool backward)
 		}
 	}
 	workspace_free(&workspace);
-	return (backward ? 5 : 2) * WIDTH * (double)length *
-			((double)length + 1) / least;
+	return (backward ? 5 : 2) * WIDTH * (double)T *
+			((double)T + 1) / least;
 }

@@ -102,13 +102,17 @@ void mhf_speed_free(struct timed *timed);
 struct spread speed_spread(double *numbers, size_t count);
 
 /* Operations a second of the fastest kernel on one thread, the best of
- * many: of a product of so many rows of 768 with the transpose of 256
- * others, and of the attention of one head of width 64, forward or on
- * the way back (five products), with a causal mask. 0 if there is no
- * room. */
-double speed_product(size_t rows);
-double speed_head(size_t length, bool backward);
-double mhf_speed_product(size_t rows);  /* the same in float */
-double mhf_speed_head(size_t length, bool backward);
+ * many; 0 if there is no room. A product is that of (T,768) with the
+ * transpose of a (768,768), as in a projection, or that of the
+ * transpose of a (T,480) with a (T,768), as in gradients of weights. */
+double speed_product(size_t T, bool gradient);
+
+/* The attention of one head of T positions and width 64 with a causal
+ * mask: two products forward, or the five of the way back. */
+double speed_head(size_t T, bool backward);
+
+/* The same in float. */
+double mhf_speed_product(size_t T, bool gradient);
+double mhf_speed_head(size_t T, bool backward);
 
 #endif

@@ -68,8 +68,9 @@ START_TEST(peaks_are_rates_of_this_machine)
 	ck_assert(speed_reading(SIZE_MAX, 1) == 0);
 	ck_assert(speed_gemm(64) > 0);
 	ck_assert(speed_gemm(SIZE_MAX / 2) == 0);
-	ck_assert(speed_product(10) > 0);
-	ck_assert(speed_product(SIZE_MAX / 2) == 0);
+	ck_assert(speed_product(10, false) > 0);
+	ck_assert(speed_product(10, true) > 0);
+	ck_assert(speed_product(SIZE_MAX / 2, false) == 0);
 	ck_assert(speed_head(70, false) > 0);
 	ck_assert(speed_head(70, true) > 0);
 	ck_assert(speed_head(SIZE_MAX / 2, true) == 0);
