@@ -102,6 +102,8 @@ enum status __wrap_mh_bench_sweep(const struct sweep_times *times,
 double __wrap_mh_speed_fma(size_t threads);
 double __wrap_mh_speed_reading(size_t bytes, size_t threads);
 double __wrap_mhf_speed_gemm(size_t n);
+double __wrap_mhf_speed_product(size_t T, bool gradient);
+double __wrap_mhf_speed_head(size_t T, bool backward);
 
 double __wrap_mh_speed_fma(size_t threads)
 {
@@ -116,6 +118,16 @@ double __wrap_mh_speed_reading(size_t bytes, size_t threads)
 double __wrap_mhf_speed_gemm(size_t n)
 {
 	return (double)n;
+}
+
+double __wrap_mhf_speed_product(size_t T, bool gradient)
+{
+	return (double)T + gradient;
+}
+
+double __wrap_mhf_speed_head(size_t T, bool backward)
+{
+	return (double)T + backward;
 }
 
 /* ---- the folder -------------------------------------------------------------- */
