@@ -64,6 +64,8 @@
 	"section 6.7, 'On the way back'"
 #define PLACE_sec_biases \
 	"section 6.10, 'Biases'"
+#define PLACE_sec_packed_measured \
+	"section 6.11, 'What the chapter measured'"
 #define PLACE_ch_interventions \
 	"chapter 7, 'Interventions'"
 #define PLACE_sec_every \
@@ -124,6 +126,10 @@
 	"section 14.7, 'Taking turns'"
 #define PLACE_sec_served \
 	"section 14.13, 'The program that answers'"
+#define PLACE_sec_sweeping \
+	"section 14.14, 'Sweeping over time'"
+#define PLACE_sec_not_shown \
+	"section 14.15, 'What such figures do not show'"
 #define PLACE_ch_bugs \
 	"chapter 15, 'Bugs that keep every shape'"
 #define PLACE_ch_real_world \
