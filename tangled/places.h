@@ -124,6 +124,8 @@
 	"section 14.5, 'A yardstick without tensors'"
 #define PLACE_sec_turns \
 	"section 14.7, 'Taking turns'"
+#define PLACE_sec_narrow \
+	"section 14.12, 'Small layers, and narrow heads'"
 #define PLACE_sec_served \
 	"section 14.13, 'The program that answers'"
 #define PLACE_sec_sweeping \
