@@ -10,7 +10,8 @@
 struct projections {
 	struct tensor query, key, value;
 	/* biases of the projections */
-	struct tensor query_bias, key_bias, value_bias; /* (d), or no data */
+	/* (d), or no data */
+	struct tensor query_bias, key_bias, value_bias;
 };
 
 /* out = x weight^T: x (T,C), weight (d,C), out (T,d). Vaswani et al.

@@ -60,7 +60,7 @@ def plain(text):
 CODE = re.compile(r"""
     \\nwlinkedident[cq]\{(?P<name>(?:[^{}]|\{\\_\})*)\}\{(?P<label>[^{}]*)\}
   | \\LA\{\}(?P<use>.*?)~\{\\nwtagstyle\{\}\\subpageref\{(?P<at>[^{}]*)\}\}\\RA\{\}
-  | \\(?P<mark>C[KCS])\{
+  | (?P<joint>\\C[JR]\{\}) | \\(?P<mark>C[KCS])\{
   | \{\\(?P<low>[_%&$\#])\} | \\(?P<escaped>[\\{}_%&$\#~^ ])
   | (?P<end>\}) | (?P<empty>\{\}) | (?P<plain>[^\\{}]+)
 """, re.X)
