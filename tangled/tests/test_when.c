@@ -924,6 +924,65 @@ START_TEST(no_parameter_is_written_over)
 }
 END_TEST
 
+START_TEST(no_gradient_is_added_to_a_number)
+{
+	struct trial t, lender;
+
+	trial_set(&lender, LOOP, 1, 1, 3, 4);
+	trial_set(&t, (enum path)_i, 2, 5, 3, 4);
+
+	struct head *lent = &lender.layer->own[2];
+	struct head *other = &lender.layer->own[1];
+
+	ck_ok(layer_enter(t.layer, 1, lent, NULL));
+	ck_ok(layer_enter(t.layer, 2, other, NULL));
+	ck_ok(forth(&t, true, NULL));
+	tensor_fill(t.dx, 77);
+	/* let a gradient lie where a number is, and ask for the way back */
+	const struct {
+		struct tensor *moved, *onto;
+		const char *sentence;
+	} cases[] = {
+		{ &lent->query.gradient, &lent->query.value,
+				"a query weight's gradient overlaps a head's"
+				" query weight" },
+		{ &lent->query.gradient, &other->value.value,
+				"a query weight's gradient overlaps a head's"
+				" value weight" },
+		{ &lent->key_bias.gradient, &other->value_bias.value,
+				"a key bias's gradient overlaps a head's value bias" },
+		{ &other->value.gradient, &t.layer->out_proj.value,
+				"a value weight's gradient overlaps out_proj" },
+		{ &lent->key_bias.gradient, &t.layer->in_bias.value,
+				"a key bias's gradient overlaps in_bias" },
+		{ &lent->value.value, &t.layer->in_proj.gradient,
+				"the gradient of in_proj overlaps a head's value"
+				" weight" },
+	};
+	const struct tensor was = lent->value.gradient;
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		real *data = cases[i].moved->data;
+
+		cases[i].moved->data = cases[i].onto->data;
+		ck_refused(back(&t, true, &error), MH_ESHAPE, cases[i].sentence);
+		cases[i].moved->data = data;
+	}
+	lent->value.gradient.stride[0] = 0;
+	ck_refused(back(&t, true, &error), MH_ESHAPE,
+			"a value weight's gradient overlaps itself");
+	lent->value.gradient = was;
+	for (size_t i = 0; i < 4 * 12 * 12; i++)
+		ck_assert(t.layer->memory[4 * 12 * 12 + i] == 0);
+	ck_assert(AT(t.dx, 0, 0, 0) == 77);
+	ck_ok(back(&t, true, NULL));
+	t.layer->head[0] = NULL;                /* as in a frame */
+	ck_ok(layer_expect_apart(t.layer, true, NULL, 0, NULL));
+	trial_free(&t);
+	trial_free(&lender);
+}
+END_TEST
+
 START_TEST(columns_of_one_buffer_do_not_overlap)
 {
 	const size_t both[] = { 2, 5, 24 };
@@ -1022,6 +1081,8 @@ void when_suite(Suite *suite)
 	tcase_add_loop_test(arguments, what_is_written_overlaps_nothing, 0,
 			PATHS);
 	tcase_add_loop_test(arguments, no_parameter_is_written_over, 0, PATHS);
+	tcase_add_loop_test(arguments, no_gradient_is_added_to_a_number, 0,
+			PATHS);
 	tcase_add_loop_test(arguments, columns_of_one_buffer_do_not_overlap, 0,
 			2);
 	tcase_add_loop_test(arguments, threads_may_share_a_layer, 0, PATHS);
