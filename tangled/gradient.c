@@ -373,11 +373,27 @@ enum status gradient_project(struct tensor x, struct tensor weight,
 			{ "dy", &dy, false } };
 	const struct tensor_use added[] = { { "dweight", &dweight, true },
 			{ "dbias", &dbias, true } };
-	enum status status = tensor_expect_apart(uses, 4, added, 2, error);
+	enum status status = MH_OK;
 
+	/* expect the shapes of a projection and its gradients */
+	const size_t narrow[] = { x.shape[0], weight.shape[0] };
+	const size_t *const shapes[] = { x.shape, x.shape, weight.shape,
+			narrow };
+
+	if (x.shape[1] != weight.shape[1])
+		status = REFUSE(error, MH_ESHAPE, "a weight of shape %s does not"
+				" project %s", tensor_shape(weight).text,
+				tensor_shape(x).text);
+	for (int i = 0; i < 4 && !status; i++)
+		status = tensor_expect(*uses[i].tensor, uses[i].name, 2, shapes[i],
+				error);
+	if (!status)
+		status = tensor_expect(dweight, "dweight", 2, weight.shape, error);
 	if (!status && dbias.data)
 		status = tensor_expect(dbias, "the gradient of a bias", 1,
 				weight.shape, error);
+	if (!status)
+		status = tensor_expect_apart(uses, 4, added, 2, error);
 	if (!status)
 		status = tensor_add_product(tensor_swap(dy, 0, 1), x, dweight,
 				error);

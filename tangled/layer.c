@@ -595,7 +595,7 @@ enum status layer_mix(const struct layer *layer, struct tensor concat,
 
 	if (bias->data)
 		status = tensor_expect(*bias, "out_bias", 1, &layer->width, error);
-	if (!status)
+	if (!status && output.rank == 2)
 		status = tensor_expect_apart(uses, 1, others, 1, error);
 	if (!status)
 		status = tensor_product(concat, mix, output, error);

@@ -383,6 +383,10 @@ struct shape_text shape_write(int rank, const size_t shape[])
 	struct shape_text written = { "(" };
 	size_t room = sizeof written.text, used = 1;
 
+	if (rank < 0 || rank > TENSOR_AXES) {
+		snprintf(written.text, room, "of rank %d", rank);
+		return written;
+	}
 	for (int axis = 0; axis < rank; axis++)
 		used += (size_t)snprintf(written.text + used, room - used,
 				axis ? ", %zu" : "%zu", shape[axis]);
@@ -392,12 +396,6 @@ struct shape_text shape_write(int rank, const size_t shape[])
 
 struct shape_text tensor_shape(struct tensor t)
 {
-	struct shape_text odd;
-
-	if (t.rank < 0 || t.rank > TENSOR_AXES) {
-		snprintf(odd.text, sizeof odd.text, "of rank %d", t.rank);
-		return odd;
-	}
 	return shape_write(t.rank, t.shape);
 }
 

@@ -411,6 +411,8 @@ static const char *join(char *memory, const char *prefix,
 	return strcat(strcpy(memory, prefix), name);
 }
 
+/* The file has all that is asked for, there is room for it, and nothing
+ * else has the prefix. */
 static enum status check_names(const struct registry *registry,
 		const struct weights *w, const char *prefix, char *memory,
 		struct error *error)
@@ -423,6 +425,9 @@ static enum status check_names(const struct registry *registry,
 
 		status = weights_expect(w, join(memory, prefix,
 				registry->entries[i].name), t.rank, t.shape, error);
+		if (!status)
+			status = tensor_expect(t, show_name(memory).text, t.rank,
+					t.shape, error);
 	}
 	for (size_t i = 0; i < w->count && !status; i++) {
 		const char *name = w->entries[i].name;
@@ -630,7 +635,7 @@ enum status weights_expect(const struct weights *weights,
 		return REFUSE(error, MH_EFORMAT, "%s: there is no %s",
 				weights->path.text, shown.text);
 	bool same = strcmp(entry->type, REAL_TYPE) == 0 &&
-			entry->rank == (size_t)rank;
+			entry->rank == (size_t)rank && rank <= TENSOR_AXES;
 
 	for (int axis = 0; same && axis < rank; axis++)
 		same = entry->shape[axis] == shape[axis];

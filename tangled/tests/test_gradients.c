@@ -764,6 +764,21 @@ START_TEST(a_projection_writes_over_nothing_on_its_way_back)
 					dweight, dbias, dx, NULL), MH_ESHAPE);
 		}
 	}
+	/* let each of its tensors be of odd shape or rank */
+	struct tensor *const odd[] = { &b.x, &b.p.query, &b.dout, &b.g.query,
+			&b.g.query_bias, &b.dx };
+
+	for (size_t i = 0; i < 6 * 2; i++) {
+		struct tensor *t = odd[i / 2], kept = *t;
+
+		if (i % 2)
+			t->rank = 1000;
+		else
+			t->shape[0] = 2;
+		ck_assert_int_eq(gradient_project(b.x, b.p.query, b.dout,
+				b.g.query, b.g.query_bias, b.dx, NULL), MH_ESHAPE);
+		*t = kept;
+	}
 	ck_assert(memcmp(b.memory, was.memory, sizeof b.memory) == 0);
 }
 END_TEST
