@@ -111,6 +111,10 @@ static enum status apart_from_numbers(const struct layer *layer,
 
 	for (size_t h = 0; h < layer->heads && !status; h++) {
 		const struct head *head = layer->head[h];
+
+		if (!head || head == &layer->own[h])
+			continue;
+
 		const struct tensor_use lent[] = {
 			/* numbers of a head */
 			{ "a head's query weight", &head->query.value, false },
@@ -122,9 +126,8 @@ static enum status apart_from_numbers(const struct layer *layer,
 			{ "a head's value bias", &head->value_bias.value, false },
 		};
 
-		if (head && head != &layer->own[h])
-			status = tensor_expect_apart(gradient, 1, lent,
-					sizeof lent / sizeof lent[0], error);
+		status = tensor_expect_apart(gradient, 1, lent,
+				sizeof lent / sizeof lent[0], error);
 	}
 	return status;
 }

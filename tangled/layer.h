@@ -29,7 +29,7 @@ struct registry {
 struct layer {
 	size_t width, heads, head_width;        /* C, H, d */
 	struct head **head;             /* H slots: what the loop runs */
-	struct head *own;               /* H heads, stored in the layer */
+	struct head *own;               /* H heads: rows of in_proj */
 	struct parameter in_proj;       /* (3C,C): rows of the own heads */
 	struct parameter out_proj;      /* (C,C) */
 	/* biases of the layer */

@@ -222,7 +222,8 @@ enum status memory_round(struct memory *memory, const char *path,
 	return status;
 }
 
-enum status memory_set_aside(const char *path, char aside[MEMORY_PATH],
+/* The same, while the folder is held. */
+static enum status set_aside(const char *path, char aside[],
 		struct error *error)
 {
 	int cause = EEXIST;
@@ -238,4 +239,18 @@ enum status memory_set_aside(const char *path, char aside[MEMORY_PATH],
 		cause = errno;
 	return cause ? REFUSE(error, MH_EFILE, "cannot set %.100s aside:"
 			" %s", path, strerror(cause)) : MH_OK;
+}
+
+enum status memory_set_aside(struct memory *memory, const char *path,
+		char aside[MEMORY_PATH], struct error *error)
+{
+	int held = memory_hold(path);
+	enum status status = memory_load(memory, path, error);
+
+	*aside = '\0';
+	if (status == MH_EFORMAT)
+		status = set_aside(path, aside, error);
+	if (held >= 0)
+		close(held);
+	return status;
 }
