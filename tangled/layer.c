@@ -386,6 +386,10 @@ enum status registry_enter(struct registry *registry, const char *name,
 		struct parameter *parameter,
 		struct error *error)
 {
+	if (!registry || !name || !parameter)
+		return REFUSE(error, MH_ESHAPE, "there is no %s", !registry ?
+				"registry" : name ? "parameter" : "name");
+
 	struct entry *entry = registry_find(registry, name);
 
 	if (strlen(name) >= sizeof entry->name)
@@ -698,6 +702,10 @@ enum status layer_expect_input(const struct layer *layer,
 enum status layer_expect_head(const struct layer *layer,
 		const struct head *head, struct error *error)
 {
+	if (!layer || !head)
+		return REFUSE(error, MH_ESHAPE, "there is no %s",
+				layer ? "head" : "layer");
+
 	static const char *const names[][2] = {
 		{ "the query weight", "the gradient of the query weight" },
 		{ "the key weight", "the gradient of the key weight" },
@@ -723,6 +731,9 @@ enum status layer_expect_head(const struct layer *layer,
 enum status layer_expect_heads(const struct layer *layer,
 		struct error *error)
 {
+	if (!layer)
+		return REFUSE(error, MH_ESHAPE, "there is no layer");
+
 	const size_t C = layer->width, in[] = { 3 * C, C };
 	const size_t out[] = { C, C };
 	enum status status = expect_parameter(&layer->in_proj, "in_proj",
@@ -781,6 +792,9 @@ enum status layer_expect_apart(const struct layer *layer, bool back,
 		const struct tensor_use uses[], size_t count,
 		struct error *error)
 {
+	if (!layer)
+		return REFUSE(error, MH_ESHAPE, "there is no layer");
+
 	/* blocks of the layer */
 	const size_t C = layer->width;
 	const struct tensor values = { layer->memory, 1, { 8 * C * C }, { 1 } };
@@ -914,9 +928,10 @@ enum status layer_rows(struct tensor t, struct tensor *rows,
 		struct workspace *workspace, struct error *error)
 {
 	struct tensor copy;
-	enum status status = MH_OK;
+	enum status status = tensor_expect(t, "a tensor of rows", 3,
+			t.shape, error);
 
-	if (!tensor_is_contiguous(t)) {
+	if (!status && !tensor_is_contiguous(t)) {
 		status = workspace_take(workspace, t.rank, t.shape, &copy,
 				error);
 		if (!status)
@@ -929,7 +944,8 @@ enum status layer_project(const struct layer *layer, struct tensor x,
 		struct tensor *qkv, struct workspace *workspace,
 		struct error *error)
 {
-	const size_t wide[] = { x.shape[0], x.shape[1], 3 * layer->width };
+	const size_t wide[] = { x.shape[0], x.shape[1],
+			layer ? 3 * layer->width : 0 };
 	struct tensor stacked, biases, tokens, projected;
 	enum status status = layer_stack(layer, &stacked, workspace, error);
 

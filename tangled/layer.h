@@ -43,7 +43,7 @@ struct layer {
 /* prototypes of layer */
 /* Enter a parameter under a name, or give an old name a new parameter.
  * MH_EMEMORY if the registry is full, MH_EFORMAT if the name is longer
- * than 47 characters. */
+ * than 47 characters, MH_ESHAPE if a pointer is NULL. */
 enum status registry_enter(struct registry *registry, const char *name,
 		struct parameter *parameter,
 		struct error *error);

@@ -318,6 +318,8 @@ static enum status describe_all(const struct weights_tensor tensors[],
 		size_t numbers;
 
 		/* refuse a name that cannot be written */
+		if (!name)
+			return REFUSE(error, MH_EFORMAT, "tensor %zu has no name", i);
 		watch();
 
 		json_t *text = json_string(name);
@@ -628,6 +630,10 @@ enum status weights_expect(const struct weights *weights,
 		const char *name, int rank, const size_t shape[],
 		struct error *error)
 {
+	if (!weights || !name || (!shape && rank > 0))
+		return REFUSE(error, MH_ESHAPE, "there is no %s", !weights ?
+				"file" : name ? "shape" : "name");
+
 	const struct weights_entry *entry = weights_find(weights, name);
 	struct shown shown = show_name(name);
 

@@ -554,6 +554,10 @@ START_TEST(what_is_missing_is_refused_in_a_sentence)
 	none.rank = 900;
 	ck_assert_int_eq(weights_read(weights, "w", none, &said), MH_EFORMAT);
 	ck_assert_str_eq(strstr(said.message, " of rank"), " of rank 900");
+	ck_refused(weights_read(weights, NULL, none, &error), MH_ESHAPE,
+			"there is no name");
+	ck_refused(weights_expect(weights, "w", 2, NULL, &error), MH_ESHAPE,
+			"there is no shape");
 	weights_close(weights);
 	/* refuse to write what is no tensor */
 	ck_refused(weights_write("/", &odd, 1, &error), MH_ESHAPE,

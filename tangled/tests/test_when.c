@@ -13,6 +13,7 @@
 #include "streaming.h"
 #include "suites.h"
 #include "support.h"
+#include "weights.h"
 
 /* Tiles by the fastest kernel, by the second, and by the plain one. */
 enum path { LOOP, PACKED, ONLINE, SMALL, TILES, SLOWER, PLAIN, PATHS };
@@ -848,6 +849,84 @@ START_TEST(no_layer_and_no_workspace_are_refused)
 }
 END_TEST
 
+/* Each by its name: what is missing, and from which call. */
+START_TEST(every_function_that_can_refuse_refuses_null)
+{
+	const struct tensor none = { 0 };
+	const struct projections nothing = { .query = none };
+	struct trial t;
+	struct tensor view;
+
+	trial_set(&t, LOOP, 2, 5, 3, 4);
+
+	struct layer *l = t.layer;
+	struct registry *r = &l->registry;
+	struct tensor empty = t.x;
+
+	empty.data = NULL;
+	/* refuse null pointers for tensors */
+	ck_refused(tensor_merge(t.x, 0, NULL, &error), MH_ESHAPE,
+			"there is no place for it");
+	ck_refused(tensor_merge(t.x, 2, &view, &error), MH_ESHAPE,
+			"(2, 5, 12) has no axes 2 and 3");
+	ck_refused(tensor_merge(t.x, -1, &view, &error), MH_ESHAPE,
+			"(2, 5, 12) has no axes -1 and 0");
+	ck_refused(tensor_split(t.x, 0, 2, NULL, &error), MH_ESHAPE,
+			"there is no place for it");
+	ck_refused(tensor_split(t.x, 3, 2, &view, &error), MH_ESHAPE,
+			"(2, 5, 12) has no axis 3");
+	ck_refused(tensor_split(t.x, -1, 2, &view, &error), MH_ESHAPE,
+			"(2, 5, 12) has no axis -1");
+	ck_refused(tensor_expect(t.x, "x", 3, NULL, &error), MH_ESHAPE,
+			"there is no shape for x");
+	ck_refused(tensor_expect_apart(NULL, 2, NULL, 0, &error), MH_ESHAPE,
+			"there are no tensors to compare");
+	ck_refused(tensor_expect_apart(NULL, 0, NULL, 2, &error), MH_ESHAPE,
+			"there are no tensors to compare");
+	ck_refused(workspace_take(&t.own, 3, NULL, &view, &error), MH_ESHAPE,
+			"there is no shape");
+	ck_refused(gradient_head(nothing, nothing, none, true, none, none, none,
+			NULL, &error), MH_ESHAPE,
+			"weights has shape (), wanted (0, 0)");
+	/* refuse null pointers for layers and their parameters */
+	ck_refused(registry_enter(NULL, "a", &l->in_proj, &error), MH_ESHAPE,
+			"there is no registry");
+	ck_refused(registry_enter(r, NULL, &l->in_proj, &error), MH_ESHAPE,
+			"there is no name");
+	ck_refused(registry_enter(r, "a", NULL, &error), MH_ESHAPE,
+			"there is no parameter");
+	ck_refused(layer_expect_head(NULL, l->own, &error), MH_ESHAPE,
+			"there is no layer");
+	ck_refused(layer_expect_head(l, NULL, &error), MH_ESHAPE,
+			"there is no head");
+	ck_refused(layer_expect_heads(NULL, &error), MH_ESHAPE,
+			"there is no layer");
+	ck_refused(layer_expect_apart(NULL, true, NULL, 0, &error), MH_ESHAPE,
+			"there is no layer");
+	ck_refused(layer_rows(t.x, NULL, &t.own, &error), MH_ESHAPE,
+			"there is no place for it");
+	ck_refused(layer_rows(empty, &view, &t.own, &error), MH_ESHAPE,
+			"a tensor of rows has elements but no data");
+	ck_refused(layer_project(NULL, t.x, &view, &t.own, &error), MH_ESHAPE,
+			"there is no layer");
+	ck_refused(layer_project(l, t.x, NULL, &t.own, &error), MH_ESHAPE,
+			"there is no place for a tensor");
+	ck_refused(layer_project(l, empty, &view, &t.own, &error), MH_ESHAPE,
+			"a tensor of rows has elements but no data");
+	/* refuse null pointers for files */
+	const struct weights_tensor nameless = { NULL, t.x };
+
+	ck_refused(weights_write("/", &nameless, 1, &error), MH_EFORMAT,
+			"tensor 0 has no name");
+	ck_refused(weights_expect(NULL, "x", 3, t.x.shape, &error), MH_ESHAPE,
+			"there is no file");
+	ck_refused(weights_read(NULL, "x", t.x, &error), MH_ESHAPE,
+			"there is no file");
+	ck_ok(forth(&t, true, NULL));
+	trial_free(&t);
+}
+END_TEST
+
 START_TEST(no_result_is_refused)
 {
 	struct trial t;
@@ -1112,7 +1191,7 @@ START_TEST(threads_may_share_a_layer)
 	for (int i = 0; i < THREADS; i++) {
 		struct trial *t = &callers[i].trial;
 
-		trial_set(t, (enum path)(_i % PATHS), 1, _i < PATHS ? 70 : 570,
+		trial_set(t, (enum path)(_i % PATHS), 1, _i < PATHS ? 70 : 600,
 				3, 4);
 		lent[i] = t->layer;
 		t->layer = lent[0];
@@ -1173,6 +1252,7 @@ void when_suite(Suite *suite)
 	tcase_add_loop_test(arguments, no_layer_and_no_workspace_are_refused,
 			0, PATHS);
 	tcase_add_test(arguments, no_result_is_refused);
+	tcase_add_test(arguments, every_function_that_can_refuse_refuses_null);
 
 	tcase_add_loop_test(arguments,
 			weights_that_are_not_wanted_change_nothing_else, 0, 8);
