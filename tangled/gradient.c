@@ -58,7 +58,8 @@ static enum status expect_head(struct projections p,
 	return status;
 }
 
-/* Nothing that gradient_head writes is read or written elsewhere. */
+/* Nothing that gradient_head writes is read; dx is apart from all, but
+ * gradients may share what is added to them. */
 static enum status expect_head_apart(struct projections p,
 		struct projections g, struct tensor x, struct tensor weights,
 		struct tensor dout, struct tensor dx, struct error *error)
@@ -66,19 +67,33 @@ static enum status expect_head_apart(struct projections p,
 	const struct tensor_use uses[] = { { "dx", &dx, true },
 			{ "x", &x, false }, { "weights", &weights, false },
 			{ "dout", &dout, false } };
-	const struct tensor_use others[] = {
+	const struct tensor_use read[] = {
 		/* weights that a head reads */
 		{ "the query weight", &p.query, false },
 		{ "the key weight", &p.key, false },
 		{ "the value weight", &p.value, false },
+		/* biases that a head reads */
+		{ "the query bias", &p.query_bias, false },
+		{ "the key bias", &p.key_bias, false },
+		{ "the value bias", &p.value_bias, false },
+	};
+	const struct tensor_use added[] = {
 		/* gradients that a head adds to */
 		{ "the query gradient", &g.query, true },
 		{ "the key gradient", &g.key, true },
 		{ "the value gradient", &g.value, true },
+		/* gradients of the biases of a head */
+		{ "the gradient of the query bias", &g.query_bias, true },
+		{ "the gradient of the key bias", &g.key_bias, true },
+		{ "the gradient of the value bias", &g.value_bias, true },
 	};
+	enum status status = tensor_expect_apart(uses, 4, read, 6, error);
 
-	return tensor_expect_apart(uses, 4, others,
-			sizeof others / sizeof others[0], error);
+	if (!status)
+		status = tensor_expect_apart(uses, 4, added, 6, error);
+	for (int i = 0; i < 6 && !status; i++)
+		status = tensor_expect_apart(&added[i], 1, read, 6, error);
+	return status;
 }
 
 /* Borrow the parts of a head: six (T,d) and a square (T,T). */
@@ -353,11 +368,32 @@ enum status gradient_project(struct tensor x, struct tensor weight,
 		struct tensor dy, struct tensor dweight, struct tensor dbias,
 		struct tensor dx, struct error *error)
 {
+	const struct tensor_use uses[] = { { "dx", &dx, true },
+			{ "x", &x, false }, { "weight", &weight, false },
+			{ "dy", &dy, false } };
+	const struct tensor_use added[] = { { "dweight", &dweight, true },
+			{ "dbias", &dbias, true } };
 	enum status status = MH_OK;
 
-	if (dbias.data)
+	/* expect the shapes of a projection and its gradients */
+	const size_t narrow[] = { x.shape[0], weight.shape[0] };
+	const size_t *const shapes[] = { x.shape, x.shape, weight.shape,
+			narrow };
+
+	if (x.shape[1] != weight.shape[1])
+		status = REFUSE(error, MH_ESHAPE, "a weight of shape %s does not"
+				" project %s", tensor_shape(weight).text,
+				tensor_shape(x).text);
+	for (int i = 0; i < 4 && !status; i++)
+		status = tensor_expect(*uses[i].tensor, uses[i].name, 2, shapes[i],
+				error);
+	if (!status)
+		status = tensor_expect(dweight, "dweight", 2, weight.shape, error);
+	if (!status && dbias.data)
 		status = tensor_expect(dbias, "the gradient of a bias", 1,
 				weight.shape, error);
+	if (!status)
+		status = tensor_expect_apart(uses, 4, added, 2, error);
 	if (!status)
 		status = tensor_add_product(tensor_swap(dy, 0, 1), x, dweight,
 				error);

@@ -7,7 +7,8 @@
 /* prototypes of gradient */
 /* Back through x weight^T + bias: given dy (T,d), add to dweight (d,C),
  * dbias (d) and dx (T,C); x (T,C), weight (d,C). A dbias without data
- * stands for no bias. MH_ESHAPE if these do not fit. */
+ * stands for no bias. MH_ESHAPE if these do not fit, or what is added
+ * to overlaps what is read. */
 enum status gradient_project(struct tensor x, struct tensor weight,
 		struct tensor dy, struct tensor dweight, struct tensor dbias,
 		struct tensor dx, struct error *error);

@@ -48,13 +48,16 @@ static enum status apart_from_layer(const struct layer *layer,
 		struct error *error)
 {
 	const struct tensor_use own[] = {
+		/* numbers of a layer */
 		{ "in_proj", &layer->in_proj.value, false },
 		{ "out_proj", &layer->out_proj.value, false },
-		{ "the gradient of in_proj", &layer->in_proj.gradient, back },
-		{ "the gradient of out_proj", &layer->out_proj.gradient, back },
-		/* biases among what a layer owns */
+
 		{ "in_bias", &layer->in_bias.value, false },
 		{ "out_bias", &layer->out_bias.value, false },
+		/* gradients of a layer */
+		{ "the gradient of in_proj", &layer->in_proj.gradient, back },
+		{ "the gradient of out_proj", &layer->out_proj.gradient, back },
+
 		{ "the gradient of in_bias", &layer->in_bias.gradient, back },
 		{ "the gradient of out_bias", &layer->out_bias.gradient, back },
 	};
@@ -68,16 +71,19 @@ static enum status apart_from_head(const struct head *head, bool back,
 		struct error *error)
 {
 	const struct tensor_use own[] = {
+		/* numbers of a head */
 		{ "a head's query weight", &head->query.value, false },
 		{ "a head's key weight", &head->key.value, false },
 		{ "a head's value weight", &head->value.value, false },
-		{ "a query weight's gradient", &head->query.gradient, back },
-		{ "a key weight's gradient", &head->key.gradient, back },
-		{ "a value weight's gradient", &head->value.gradient, back },
-		/* biases among what a head owns */
+
 		{ "a head's query bias", &head->query_bias.value, false },
 		{ "a head's key bias", &head->key_bias.value, false },
 		{ "a head's value bias", &head->value_bias.value, false },
+		/* gradients of a head */
+		{ "a query weight's gradient", &head->query.gradient, back },
+		{ "a key weight's gradient", &head->key.gradient, back },
+		{ "a value weight's gradient", &head->value.gradient, back },
+
 		{ "a query bias's gradient", &head->query_bias.gradient, back },
 		{ "a key bias's gradient", &head->key_bias.gradient, back },
 		{ "a value bias's gradient", &head->value_bias.gradient, back },
@@ -85,6 +91,74 @@ static enum status apart_from_head(const struct head *head, bool back,
 
 	return tensor_expect_apart(uses, count, own,
 			sizeof own / sizeof own[0], error);
+}
+
+/* The gradient shares nothing with a number of the layer or of a
+ * borrowed head, or with itself. */
+static enum status apart_from_numbers(const struct layer *layer,
+		const struct tensor_use *gradient, struct error *error)
+{
+	const struct tensor_use own[] = {
+		/* numbers of a layer */
+		{ "in_proj", &layer->in_proj.value, false },
+		{ "out_proj", &layer->out_proj.value, false },
+
+		{ "in_bias", &layer->in_bias.value, false },
+		{ "out_bias", &layer->out_bias.value, false },
+	};
+	enum status status = tensor_expect_apart(gradient, 1, own,
+			sizeof own / sizeof own[0], error);
+
+	for (size_t h = 0; h < layer->heads && !status; h++) {
+		const struct head *head = layer->head[h];
+
+		if (!head || head == &layer->own[h])
+			continue;
+
+		const struct tensor_use lent[] = {
+			/* numbers of a head */
+			{ "a head's query weight", &head->query.value, false },
+			{ "a head's key weight", &head->key.value, false },
+			{ "a head's value weight", &head->value.value, false },
+
+			{ "a head's query bias", &head->query_bias.value, false },
+			{ "a head's key bias", &head->key_bias.value, false },
+			{ "a head's value bias", &head->value_bias.value, false },
+		};
+
+		status = tensor_expect_apart(gradient, 1, lent,
+				sizeof lent / sizeof lent[0], error);
+	}
+	return status;
+}
+
+/* The same of all gradients of a borrowed head, and of the layer. */
+static enum status gradients_apart(const struct layer *layer,
+		const struct head *head, struct error *error)
+{
+	const bool back = true;
+	const struct tensor_use added[] = {
+		/* gradients of a head */
+		{ "a query weight's gradient", &head->query.gradient, back },
+		{ "a key weight's gradient", &head->key.gradient, back },
+		{ "a value weight's gradient", &head->value.gradient, back },
+
+		{ "a query bias's gradient", &head->query_bias.gradient, back },
+		{ "a key bias's gradient", &head->key_bias.gradient, back },
+		{ "a value bias's gradient", &head->value_bias.gradient, back },
+		/* gradients of a layer */
+		{ "the gradient of in_proj", &layer->in_proj.gradient, back },
+		{ "the gradient of out_proj", &layer->out_proj.gradient, back },
+
+		{ "the gradient of in_bias", &layer->in_bias.gradient, back },
+		{ "the gradient of out_bias", &layer->out_bias.gradient, back },
+	};
+	enum status status = MH_OK;
+
+	for (size_t i = 0; i < sizeof added / sizeof added[0] && !status;
+			i++)
+		status = apart_from_numbers(layer, &added[i], error);
+	return status;
 }
 
 static enum status check_forward(const struct layer *layer,
@@ -312,6 +386,10 @@ enum status registry_enter(struct registry *registry, const char *name,
 		struct parameter *parameter,
 		struct error *error)
 {
+	if (!registry || !name || !parameter)
+		return REFUSE(error, MH_ESHAPE, "there is no %s", !registry ?
+				"registry" : name ? "parameter" : "name");
+
 	struct entry *entry = registry_find(registry, name);
 
 	if (strlen(name) >= sizeof entry->name)
@@ -515,8 +593,19 @@ enum status layer_mix(const struct layer *layer, struct tensor concat,
 		return REFUSE(error, MH_ESHAPE, "there is no layer");
 
 	struct tensor mix = tensor_swap(layer->out_proj.value, 0, 1);
-	enum status status = tensor_product(concat, mix, output, error);
+	enum status status = MH_OK;
 
+	/* expect the bias of the output */
+	const struct tensor *bias = &layer->out_bias.value;
+	const struct tensor_use uses[] = { { "output", &output, true } };
+	const struct tensor_use others[] = { { "out_bias", bias, false } };
+
+	if (bias->data)
+		status = tensor_expect(*bias, "out_bias", 1, &layer->width, error);
+	if (!status && output.rank == 2)
+		status = tensor_expect_apart(uses, 1, others, 1, error);
+	if (!status)
+		status = tensor_product(concat, mix, output, error);
 	/* add the bias of the output */
 	if (!status)
 		attention_bias(output, layer->out_bias.value);
@@ -613,6 +702,10 @@ enum status layer_expect_input(const struct layer *layer,
 enum status layer_expect_head(const struct layer *layer,
 		const struct head *head, struct error *error)
 {
+	if (!layer || !head)
+		return REFUSE(error, MH_ESHAPE, "there is no %s",
+				layer ? "head" : "layer");
+
 	static const char *const names[][2] = {
 		{ "the query weight", "the gradient of the query weight" },
 		{ "the key weight", "the gradient of the key weight" },
@@ -638,6 +731,9 @@ enum status layer_expect_head(const struct layer *layer,
 enum status layer_expect_heads(const struct layer *layer,
 		struct error *error)
 {
+	if (!layer)
+		return REFUSE(error, MH_ESHAPE, "there is no layer");
+
 	const size_t C = layer->width, in[] = { 3 * C, C };
 	const size_t out[] = { C, C };
 	enum status status = expect_parameter(&layer->in_proj, "in_proj",
@@ -696,6 +792,9 @@ enum status layer_expect_apart(const struct layer *layer, bool back,
 		const struct tensor_use uses[], size_t count,
 		struct error *error)
 {
+	if (!layer)
+		return REFUSE(error, MH_ESHAPE, "there is no layer");
+
 	/* blocks of the layer */
 	const size_t C = layer->width;
 	const struct tensor values = { layer->memory, 1, { 8 * C * C }, { 1 } };
@@ -711,10 +810,15 @@ enum status layer_expect_apart(const struct layer *layer, bool back,
 	if (tensor_expect_apart(uses, count, blocks,
 			sizeof blocks / sizeof blocks[0], NULL))
 		status = apart_from_layer(layer, back, uses, count, error);
-	for (size_t h = 0; h < layer->heads && !status; h++)
-		if (layer->head[h] && layer->head[h] != &layer->own[h])
-			status = apart_from_head(layer->head[h], back, uses,
-					count, error);
+	for (size_t h = 0; h < layer->heads && !status; h++) {
+		const struct head *head = layer->head[h];
+
+		if (!head || head == &layer->own[h])
+			continue;
+		status = apart_from_head(head, back, uses, count, error);
+		if (!status && back)
+			status = gradients_apart(layer, head, error);
+	}
 	return status;
 }
 
@@ -824,9 +928,10 @@ enum status layer_rows(struct tensor t, struct tensor *rows,
 		struct workspace *workspace, struct error *error)
 {
 	struct tensor copy;
-	enum status status = MH_OK;
+	enum status status = tensor_expect(t, "a tensor of rows", 3,
+			t.shape, error);
 
-	if (!tensor_is_contiguous(t)) {
+	if (!status && !tensor_is_contiguous(t)) {
 		status = workspace_take(workspace, t.rank, t.shape, &copy,
 				error);
 		if (!status)
@@ -839,7 +944,8 @@ enum status layer_project(const struct layer *layer, struct tensor x,
 		struct tensor *qkv, struct workspace *workspace,
 		struct error *error)
 {
-	const size_t wide[] = { x.shape[0], x.shape[1], 3 * layer->width };
+	const size_t wide[] = { x.shape[0], x.shape[1],
+			layer ? 3 * layer->width : 0 };
 	struct tensor stacked, biases, tokens, projected;
 	enum status status = layer_stack(layer, &stacked, workspace, error);
 

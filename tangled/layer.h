@@ -29,7 +29,7 @@ struct registry {
 struct layer {
 	size_t width, heads, head_width;        /* C, H, d */
 	struct head **head;             /* H slots: what the loop runs */
-	struct head *own;               /* H heads, stored in the layer */
+	struct head *own;               /* H heads: rows of in_proj */
 	struct parameter in_proj;       /* (3C,C): rows of the own heads */
 	struct parameter out_proj;      /* (C,C) */
 	/* biases of the layer */
@@ -43,7 +43,7 @@ struct layer {
 /* prototypes of layer */
 /* Enter a parameter under a name, or give an old name a new parameter.
  * MH_EMEMORY if the registry is full, MH_EFORMAT if the name is longer
- * than 47 characters. */
+ * than 47 characters, MH_ESHAPE if a pointer is NULL. */
 enum status registry_enter(struct registry *registry, const char *name,
 		struct parameter *parameter,
 		struct error *error);
@@ -139,7 +139,7 @@ struct projections head_values(const struct head *head);
 
 /* output (T,C) = concat out_proj^T: what the heads of one example give
  * side by side, concat (T,C), projected. Vaswani et al. 2017, section
- * 3.2.2. MH_ESHAPE if these do not fit, or layer is NULL. */
+ * 3.2.2. MH_ESHAPE if these do not fit or overlap, or layer is NULL. */
 enum status layer_mix(const struct layer *layer, struct tensor concat,
 		struct tensor output, struct error *error);
 
@@ -174,7 +174,8 @@ enum status layer_expect(const struct layer *layer, struct tensor x,
 /* MH_OK if what is written among the uses, of which there are at most
  * TENSOR_USES, overlaps nothing else, and no parameter of the layer or
  * of a head in its slots; on the way back, their gradients are written,
- * too. Otherwise what tensor_expect_apart returns. */
+ * too, and those of a borrowed head must overlap no number and not
+ * themselves. Otherwise what tensor_expect_apart returns. */
 enum status layer_expect_apart(const struct layer *layer, bool back,
 		const struct tensor_use uses[], size_t count,
 		struct error *error);

@@ -519,10 +519,10 @@ static enum status recall(struct predict *predict,
 	if (!status)
 		status = memory_load(&predict->memory, path, error);
 	if (status == MH_EFORMAT) {
-		status = memory_set_aside(path, aside, error);
+		status = memory_set_aside(&predict->memory, path, aside, error);
 		snprintf(text, sizeof text, "what was remembered is damaged;"
 				" it is now in %.400s", aside);
-		if (!status)
+		if (!status && *aside)
 			say(text);
 	}
 	predict->path = path;

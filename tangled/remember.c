@@ -78,7 +78,8 @@ static enum status memory_folders(const char *path, struct error *error)
 
 		if (cause && stat(folder, &facts) != 0)
 			return REFUSE(error, MH_EFILE, "cannot make the folder"
-					" %.100s: %s", folder, strerror(cause));
+					" %.100s: %s", folder, strerror(
+					cause == EEXIST ? errno : cause));
 	}
 	return MH_OK;
 }
@@ -145,24 +146,30 @@ static bool memory_read(struct memory *memory, FILE *file)
 			&& getc(file) == EOF && !ferror(file);
 }
 
+static enum status refuse_reading(const char *path, struct error *error)
+{
+	return REFUSE(error, MH_EFILE, "cannot read %.100s: %s", path,
+			strerror(errno));
+}
+
 enum status memory_load(struct memory *memory, const char *path,
 		struct error *error)
 {
 	struct memory read = *memory;
-	struct stat facts;
+	struct stat facts = { 0 };
 	char head[64] = "", end;
 	unsigned long version;
-	FILE *file;
+	FILE *file = NULL;
 	bool good;
 
-	if (stat(path, &facts) != 0 && errno == ENOENT)
-		return MH_OK;
 	if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
 		return REFUSE(error, MH_EFILE, "%.100s is no file", path);
-	file = fopen(path, "r");
+	if (facts.st_mode)
+		file = fopen(path, "r");
+	else if (errno == ENOENT)
+		return MH_OK;
 	if (!file)
-		return REFUSE(error, MH_EFILE, "cannot read %.100s: %s", path,
-				strerror(errno));
+		return refuse_reading(path, error);
 	if (fgets(head, sizeof head, file) && sscanf(head,
 			"multihead predict, version %lu%c", &version, &end) == 2 &&
 			version != 1 && end == '\n') {
@@ -171,6 +178,12 @@ enum status memory_load(struct memory *memory, const char *path,
 				" it is left alone", path);
 	}
 	good = strcmp(head, memory_head) == 0 && memory_read(&read, file);
+	if (ferror(file)) {
+		enum status status = refuse_reading(path, error);
+
+		fclose(file);
+		return status;
+	}
 	fclose(file);
 	if (!good)
 		return REFUSE(error, MH_EFORMAT, "%.100s is damaged", path);
@@ -209,7 +222,8 @@ enum status memory_round(struct memory *memory, const char *path,
 	return status;
 }
 
-enum status memory_set_aside(const char *path, char aside[MEMORY_PATH],
+/* The same, while the folder is held. */
+static enum status set_aside(const char *path, char aside[],
 		struct error *error)
 {
 	int cause = EEXIST;
@@ -225,4 +239,18 @@ enum status memory_set_aside(const char *path, char aside[MEMORY_PATH],
 		cause = errno;
 	return cause ? REFUSE(error, MH_EFILE, "cannot set %.100s aside:"
 			" %s", path, strerror(cause)) : MH_OK;
+}
+
+enum status memory_set_aside(struct memory *memory, const char *path,
+		char aside[MEMORY_PATH], struct error *error)
+{
+	int held = memory_hold(path);
+	enum status status = memory_load(memory, path, error);
+
+	*aside = '\0';
+	if (status == MH_EFORMAT)
+		status = set_aside(path, aside, error);
+	if (held >= 0)
+		close(held);
+	return status;
 }

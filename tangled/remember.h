@@ -58,8 +58,10 @@ enum status memory_round(struct memory *memory, const char *path,
 		size_t i, bool right, struct error *error);
 
 /* Give a damaged file another name, behind which nothing stands yet,
- * and store it in aside. MH_EFILE if that cannot be done. */
-enum status memory_set_aside(const char *path, char aside[MEMORY_PATH],
-		struct error *error);
+ * and store it in aside. If another session has been quicker, memory is
+ * what that has left, and aside is empty. MH_EFILE if that cannot be
+ * done. */
+enum status memory_set_aside(struct memory *memory, const char *path,
+		char aside[MEMORY_PATH], struct error *error);
 
 #endif

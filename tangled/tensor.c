@@ -238,6 +238,13 @@ struct tensor tensor_narrow(struct tensor t, int axis, size_t start,
 enum status tensor_merge(struct tensor t, int axis,
 		struct tensor *merged, struct error *error)
 {
+	/* refuse axes that are not there */
+	if (!merged)
+		return REFUSE(error, MH_ESHAPE, "there is no place for it");
+	if (axis < 0 || axis >= t.rank - 1 || t.rank > TENSOR_AXES)
+		return REFUSE(error, MH_ESHAPE, "%s has no axes %d and %d",
+				tensor_shape(t).text, axis, axis + 1);
+
 	size_t outer = t.shape[axis], inner = t.shape[axis + 1];
 	ptrdiff_t stride = t.stride[axis + 1];
 
@@ -347,6 +354,9 @@ enum status tensor_expect_apart(
 	struct reach reach[TENSOR_USES], other;
 	enum status status = MH_OK;
 
+	if ((!uses && count > 0) || (!others && more > 0))
+		return REFUSE(error, MH_ESHAPE,
+				"there are no tensors to compare");
 	if (count > TENSOR_USES)
 		return REFUSE(error, MH_ESIZE, "%zu tensors at once, at most"
 				" %d are compared", count, TENSOR_USES);
@@ -383,6 +393,10 @@ struct shape_text shape_write(int rank, const size_t shape[])
 	struct shape_text written = { "(" };
 	size_t room = sizeof written.text, used = 1;
 
+	if (rank < 0 || rank > TENSOR_AXES) {
+		snprintf(written.text, room, "of rank %d", rank);
+		return written;
+	}
 	for (int axis = 0; axis < rank; axis++)
 		used += (size_t)snprintf(written.text + used, room - used,
 				axis ? ", %zu" : "%zu", shape[axis]);
@@ -392,12 +406,6 @@ struct shape_text shape_write(int rank, const size_t shape[])
 
 struct shape_text tensor_shape(struct tensor t)
 {
-	struct shape_text odd;
-
-	if (t.rank < 0 || t.rank > TENSOR_AXES) {
-		snprintf(odd.text, sizeof odd.text, "of rank %d", t.rank);
-		return odd;
-	}
 	return shape_write(t.rank, t.shape);
 }
 
@@ -406,6 +414,9 @@ enum status tensor_expect(struct tensor t, const char *name, int rank,
 {
 	bool same = t.rank == rank;
 
+	if (!shape && rank > 0)
+		return REFUSE(error, MH_ESHAPE, "there is no shape for %s",
+				name);
 	for (int axis = 0; same && axis < rank; axis++)
 		same = t.shape[axis] == shape[axis];
 	if (!same)
@@ -476,9 +487,14 @@ void softmax_rows(struct tensor rows)
 enum status tensor_split(struct tensor t, int axis, size_t parts,
 		struct tensor *split, struct error *error)
 {
-	if (t.rank == TENSOR_AXES)
+	if (!split)
+		return REFUSE(error, MH_ESHAPE, "there is no place for it");
+	if (t.rank >= TENSOR_AXES)
 		return REFUSE(error, MH_ESHAPE, "%s has no axis to spare",
 				tensor_shape(t).text);
+	if (axis < 0 || axis >= t.rank)
+		return REFUSE(error, MH_ESHAPE, "%s has no axis %d",
+				tensor_shape(t).text, axis);
 	if (parts == 0 || t.shape[axis] % parts != 0)
 		return REFUSE(error, MH_ESHAPE, "axis %d of %s does not divide"
 				" into %zu parts", axis, tensor_shape(t).text, parts);

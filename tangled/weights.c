@@ -318,6 +318,8 @@ static enum status describe_all(const struct weights_tensor tensors[],
 		size_t numbers;
 
 		/* refuse a name that cannot be written */
+		if (!name)
+			return REFUSE(error, MH_EFORMAT, "tensor %zu has no name", i);
 		watch();
 
 		json_t *text = json_string(name);
@@ -411,6 +413,8 @@ static const char *join(char *memory, const char *prefix,
 	return strcat(strcpy(memory, prefix), name);
 }
 
+/* The file has all that is asked for, there is room for it, and nothing
+ * else has the prefix. */
 static enum status check_names(const struct registry *registry,
 		const struct weights *w, const char *prefix, char *memory,
 		struct error *error)
@@ -423,6 +427,9 @@ static enum status check_names(const struct registry *registry,
 
 		status = weights_expect(w, join(memory, prefix,
 				registry->entries[i].name), t.rank, t.shape, error);
+		if (!status)
+			status = tensor_expect(t, show_name(memory).text, t.rank,
+					t.shape, error);
 	}
 	for (size_t i = 0; i < w->count && !status; i++) {
 		const char *name = w->entries[i].name;
@@ -623,6 +630,10 @@ enum status weights_expect(const struct weights *weights,
 		const char *name, int rank, const size_t shape[],
 		struct error *error)
 {
+	if (!weights || !name || (!shape && rank > 0))
+		return REFUSE(error, MH_ESHAPE, "there is no %s", !weights ?
+				"file" : name ? "shape" : "name");
+
 	const struct weights_entry *entry = weights_find(weights, name);
 	struct shown shown = show_name(name);
 
@@ -630,7 +641,7 @@ enum status weights_expect(const struct weights *weights,
 		return REFUSE(error, MH_EFORMAT, "%s: there is no %s",
 				weights->path.text, shown.text);
 	bool same = strcmp(entry->type, REAL_TYPE) == 0 &&
-			entry->rank == (size_t)rank;
+			entry->rank == (size_t)rank && rank <= TENSOR_AXES;
 
 	for (int axis = 0; same && axis < rank; axis++)
 		same = entry->shape[axis] == shape[axis];

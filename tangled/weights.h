@@ -49,7 +49,8 @@ const char *weights_metadata(const struct weights *weights,
 		const char *key);
 
 /* MH_OK if the file has a tensor of this name and shape, and of the
- * type of real; otherwise MH_EFORMAT. */
+ * type of real; otherwise MH_EFORMAT, or MH_ESHAPE if a pointer is
+ * NULL. */
 enum status weights_expect(const struct weights *weights,
 		const char *name, int rank, const size_t shape[],
 		struct error *error);

@@ -22,7 +22,7 @@ static bool find_goal(struct whole *whole)
 		ssize_t length = readlink(goal, to, sizeof to - 1);
 
 		if (length < 0)         /* no link; or nothing is there */
-			return errno == EINVAL || errno == ENOENT;
+			return *goal && (errno == EINVAL || errno == ENOENT);
 		to[length] = '\0';
 		slash = *to == '/' ? NULL : strrchr(goal, '/');
 		used = slash ? (int)(slash + 1 - goal) : 0;

@@ -298,6 +298,24 @@ int rename(const char *old, const char *new)
 			REAL(rename)(old, new);
 }
 
+int mkdir(const char *path, mode_t mode)
+{
+	return refused(FAULT_PLACE, "mkdir", HERE, EIO) ? -1 :
+			REAL(mkdir)(path, mode);
+}
+
+int link(const char *old, const char *new)
+{
+	return refused(FAULT_PLACE, "link", HERE, EIO) ? -1 :
+			REAL(link)(old, new);
+}
+
+int unlink(const char *path)
+{
+	return refused(FAULT_PLACE, "unlink", HERE, EIO) ? -1 :
+			REAL(unlink)(path);
+}
+
 /* What closes is closed, even if it says that it failed. */
 int close(int file)
 {

@@ -548,6 +548,16 @@ START_TEST(what_is_missing_is_refused_in_a_sentence)
 	none.rank = 0;
 	ck_refused(weights_read(weights, "w", none, &error), MH_ESHAPE,
 			"w has elements but no data");
+	/* ask for a tensor of nine hundred axes */
+	struct error said = { 0 };
+
+	none.rank = 900;
+	ck_assert_int_eq(weights_read(weights, "w", none, &said), MH_EFORMAT);
+	ck_assert_str_eq(strstr(said.message, " of rank"), " of rank 900");
+	ck_refused(weights_read(weights, NULL, none, &error), MH_ESHAPE,
+			"there is no name");
+	ck_refused(weights_expect(weights, "w", 2, NULL, &error), MH_ESHAPE,
+			"there is no shape");
 	weights_close(weights);
 	/* refuse to write what is no tensor */
 	ck_refused(weights_write("/", &odd, 1, &error), MH_ESHAPE,
@@ -668,7 +678,8 @@ START_TEST(a_layer_comes_back_bit_for_bit)
 END_TEST
 
 /* A file of these tensors is refused by the layer with a sentence that
- * ends like this, and the layer does not change. */
+ * ends like this, and the layer does not change. Without a sentence, it
+ * lacks data. */
 static void ck_unloadable(struct layer *layer,
 		const struct weights_tensor tensors[], size_t count,
 		const char *prefix, const char *sentence)
@@ -685,8 +696,12 @@ static void ck_unloadable(struct layer *layer,
 	ck_ok(weights_open(scratch.path, &weights, NULL));
 	remove(scratch.path);
 	ck_assert_int_eq(registry_load(&layer->registry, weights, prefix,
-			&error), MH_EFORMAT);
-	ck_assert_str_eq(error.message + strlen(scratch.path), sentence);
+			&error), sentence ? MH_EFORMAT : MH_ESHAPE);
+	if (sentence)
+		ck_assert_str_eq(error.message + strlen(scratch.path),
+				sentence);
+	else
+		ck_assert_ptr_nonnull(strstr(error.message, "but no data"));
 	ck_assert_mem_eq(layer->memory, before, numbers * sizeof *before);
 	weights_close(weights);
 	free(before);
@@ -717,6 +732,12 @@ START_TEST(a_file_for_another_layer_is_refused_and_changes_nothing)
 			" heads.2.key.weight");
 	ck_unloadable(layer, all, 8, "block.", ": there is no"
 			" block.out_proj.weight");
+	/* offer it to a layer whose last head has lost its data */
+	real *data = layer->own[1].value.value.data;
+
+	layer->own[1].value.value.data = NULL;
+	ck_unloadable(layer, all, 7, "", NULL);
+	layer->own[1].value.value.data = data;
 	all[5].tensor = tensor_swap(all[5].tensor, 0, 1);
 	ck_unloadable(layer, all, 7, "", wanted);
 	all[5] = all[7];

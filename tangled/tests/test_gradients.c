@@ -279,7 +279,7 @@ static size_t unlike(struct tensor got, struct tensor want,
 					tensor_slice(want, 0, i), units);
 		else if (isfinite(AT(want, i)))
 			count += !(fabs((double)AT(got, i) - (double)AT(want, i))
-					<= units * REAL_EPSILON *
+					<= units * (double)REAL_EPSILON *
 					fmax(1, fabs((double)AT(want, i))));
 		else
 			count += isfinite(AT(got, i)) != 0;
@@ -686,6 +686,103 @@ START_TEST(the_packed_way_back_wants_room_in_one_piece)
 }
 END_TEST
 
+enum { HEAD_TENSORS = 16, HEAD_WRITES = 7 };
+
+/* A head's tensors, those that it writes first, each with room behind
+ * it. */
+struct head_back {
+	real memory[HEAD_TENSORS][128];
+	struct tensor dx, x, weights, dout;
+	struct projections g, p;
+	struct tensor *all[HEAD_TENSORS];
+};
+
+static void head_back_set(struct head_back *b)
+{
+	struct tensor *all[HEAD_TENSORS] = { &b->dx, &b->g.query,
+			&b->g.key, &b->g.value, &b->g.query_bias, &b->g.key_bias,
+			&b->g.value_bias, &b->x, &b->weights, &b->dout,
+			&b->p.query, &b->p.key, &b->p.value, &b->p.query_bias,
+			&b->p.key_bias, &b->p.value_bias };
+	static const size_t sizes[HEAD_TENSORS][2] = { { 5, 7 }, { 3, 7 },
+			{ 3, 7 }, { 3, 7 }, { 3 }, { 3 }, { 3 }, { 5, 7 },
+			{ 5, 5 }, { 5, 3 }, { 3, 7 }, { 3, 7 }, { 3, 7 }, { 3 },
+			{ 3 }, { 3 } };
+
+	noise(b->memory[0], 1, (size_t[]){ HEAD_TENSORS * 128 }, 9);
+	for (int i = 0; i < HEAD_TENSORS; i++) {
+		*all[i] = tensor_view(b->memory[i], sizes[i][1] ? 2 : 1,
+				sizes[i]);
+		b->all[i] = all[i];
+	}
+}
+
+START_TEST(a_head_writes_over_nothing_on_its_way_back)
+{
+	static struct head_back b, was;
+	struct workspace room = { 0 };
+
+	head_back_set(&b);
+	was = b;
+	for (int i = 0; i < HEAD_WRITES; i++)
+		for (int j = 0; j < HEAD_TENSORS; j++) {
+			struct tensor *t = b.all[i], kept = *t;
+
+			if (i == j || (i && j && j < HEAD_WRITES))
+				continue;
+			t->data = b.all[j]->data + (b.all[j]->rank == 1 ? 2 :
+					b.all[j]->shape[0] * b.all[j]->shape[1] - 1);
+			ck_assert_int_eq(gradient_head(b.p, b.g, b.x, true,
+					b.weights, b.dout, b.dx, &room, NULL),
+					MH_ESHAPE);
+			*t = kept;
+		}
+	b.g.value_bias.stride[0] = 0;
+	ck_refused(gradient_head(b.p, b.g, b.x, true, b.weights, b.dout,
+			b.dx, &room, &error), MH_ESHAPE,
+			"the gradient of the value bias overlaps itself");
+	ck_assert(memcmp(b.memory, was.memory, sizeof b.memory) == 0);
+	workspace_free(&room);
+}
+END_TEST
+
+START_TEST(a_projection_writes_over_nothing_on_its_way_back)
+{
+	static struct head_back b, was;
+
+	head_back_set(&b);
+	was = b;
+	for (int i = 0; i < 3; i++) {
+		struct tensor dweight = b.g.query, dbias = b.g.query_bias;
+		struct tensor dx = b.dx;
+		struct tensor *written[] = { &dx, &dweight, &dbias };
+		const struct tensor other[] = { b.x, b.p.query, b.dout };
+
+		for (int j = 0; j < (i ? 4 : 3); j++) {
+			written[i]->data = j < 3 ? other[j].data : dx.data;
+			ck_assert_int_eq(gradient_project(b.x, b.p.query, b.dout,
+					dweight, dbias, dx, NULL), MH_ESHAPE);
+		}
+	}
+	/* let each of its tensors be of odd shape or rank */
+	struct tensor *const odd[] = { &b.x, &b.p.query, &b.dout, &b.g.query,
+			&b.g.query_bias, &b.dx };
+
+	for (size_t i = 0; i < 6 * 2; i++) {
+		struct tensor *t = odd[i / 2], kept = *t;
+
+		if (i % 2)
+			t->rank = 1000;
+		else
+			t->shape[0] = 2;
+		ck_assert_int_eq(gradient_project(b.x, b.p.query, b.dout,
+				b.g.query, b.g.query_bias, b.dx, NULL), MH_ESHAPE);
+		*t = kept;
+	}
+	ck_assert(memcmp(b.memory, was.memory, sizeof b.memory) == 0);
+}
+END_TEST
+
 START_TEST(the_way_back_does_not_grow)
 {
 	struct back back;
@@ -775,6 +872,9 @@ void gradients_suite(Suite *suite)
 	tcase_add_test(properties, a_single_number_is_added_like_a_row);
 	tcase_add_test(properties,
 			a_head_refuses_what_does_not_fit_on_its_way_back);
+	tcase_add_test(properties, a_head_writes_over_nothing_on_its_way_back);
+	tcase_add_test(properties,
+			a_projection_writes_over_nothing_on_its_way_back);
 	tcase_add_test(properties, the_loop_has_all_its_room_before_it_writes);
 	tcase_add_loop_test(properties,
 			blocks_of_rows_are_joined_without_a_seam, 0, 32);

@@ -487,6 +487,28 @@ START_TEST(a_bias_of_another_length_is_not_added)
 }
 END_TEST
 
+START_TEST(an_output_is_not_written_over_its_bias)
+{
+	struct bench s;
+	struct tensor concat, output;
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_add_biases(&s);
+	bench_run(&s, false);
+	concat = tensor_slice(s.result.concat, 0, 0);
+	output = tensor_slice(s.result.output, 0, 0);
+	output.data = s.layer->out_bias.value.data;
+	ck_refused(layer_mix(s.layer, concat, output, &error), MH_ESHAPE,
+			"output overlaps out_bias");
+	output = tensor_slice(s.result.output, 0, 0);
+	ck_ok(layer_mix(s.layer, concat, output, NULL));
+	s.layer->out_bias.value.shape[0] = 11;
+	ck_refused(layer_mix(s.layer, concat, output, &error), MH_ESHAPE,
+			"out_bias has shape (11), wanted (12)");
+	bench_free(&s);
+}
+END_TEST
+
 START_TEST(a_head_in_two_slots_gets_biases_once)
 {
 	struct bench s;
@@ -694,6 +716,7 @@ void packed_suite(Suite *suite)
 	tcase_add_test(packed, a_head_in_two_slots_gets_biases_once);
 	tcase_add_test(packed, a_stack_holds_what_fits_and_nothing_else);
 	tcase_add_test(packed, a_bias_of_another_length_is_not_added);
+	tcase_add_test(packed, an_output_is_not_written_over_its_bias);
 	tcase_add_loop_test(packed,
 			a_head_brings_all_of_its_biases_or_none, 0, 3);
 	tcase_add_test(packed,

@@ -367,12 +367,16 @@ START_TEST(a_memory_reads_back_and_a_damaged_one_is_known)
 		ck_assert_uint_eq(back.round, 17);
 	}
 	/* set two damaged memories aside, and leave a later version */
-	ck_ok(memory_set_aside(path, aside, NULL));
+	ck_ok(memory_set_aside(&back, path, aside, NULL));
 	ck_assert_ptr_nonnull(strstr(aside, "predict.tsv.damaged"));
 	write_text(path, "second");
-	ck_ok(memory_set_aside(path, aside, NULL));
+	ck_ok(memory_set_aside(&back, path, aside, NULL));
 	ck_assert_ptr_nonnull(strstr(aside, "predict.tsv.damaged.1"));
-	ck_assert_int_eq(memory_set_aside(path, aside, NULL), MH_EFILE);
+	ck_ok(memory_save(&m, path, NULL));     /* another was quicker */
+	back.round = 0;
+	ck_ok(memory_set_aside(&back, path, aside, NULL));
+	ck_assert_str_eq(aside, "");
+	ck_assert_uint_gt(back.round, 0);
 	write_text(path, "multihead predict, version 2\n");
 	ck_assert_int_eq(memory_load(&back, path, NULL), MH_EFILE);
 	remove(path);
