@@ -124,14 +124,16 @@
 	"section 14.5, 'A yardstick without tensors'"
 #define PLACE_sec_turns \
 	"section 14.7, 'Taking turns'"
+#define PLACE_sec_left \
+	"section 14.9, 'What is left'"
 #define PLACE_sec_narrow \
-	"section 14.12, 'Small layers, and narrow heads'"
+	"section 14.13, 'Small layers, and narrow heads'"
 #define PLACE_sec_served \
-	"section 14.13, 'The program that answers'"
+	"section 14.14, 'The program that answers'"
 #define PLACE_sec_sweeping \
-	"section 14.14, 'Sweeping over time'"
+	"section 14.15, 'Sweeping over time'"
 #define PLACE_sec_not_shown \
-	"section 14.15, 'What such figures do not show'"
+	"section 14.16, 'What such figures do not show'"
 #define PLACE_ch_bugs \
 	"chapter 15, 'Bugs that keep every shape'"
 #define PLACE_ch_real_world \

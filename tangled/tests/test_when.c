@@ -699,7 +699,7 @@ START_TEST(the_packed_path_reads_and_writes_beyond_two_billion)
 	ck_ok(back(&t, true, NULL));
 	concat = kept(&t, t.streamed.concat);
 	slopes = kept(&t, t.layer->in_proj.gradient);
-	/* the same by the packed path, with weights in folded memory */
+	/* the same, packed, with weights in folded memory */
 	bench_allow_threads(1, 1);
 	t.path = PACKED;
 	t.square = (struct forward){ t.streamed.output, tensor_view(memory, 4,
@@ -1115,7 +1115,7 @@ START_TEST(no_gradient_is_added_to_a_number)
 	ck_ok(layer_enter(t.layer, 2, other, NULL));
 	ck_ok(forth(&t, true, NULL));
 	tensor_fill(t.dx, 77);
-	/* let a gradient lie where a number is, and ask for the way back */
+	/* let gradients lie where numbers are */
 	const struct {
 		struct tensor *moved, *onto;
 		const char *sentence;
