@@ -699,7 +699,7 @@ START_TEST(the_packed_path_reads_and_writes_beyond_two_billion)
 	ck_ok(back(&t, true, NULL));
 	concat = kept(&t, t.streamed.concat);
 	slopes = kept(&t, t.layer->in_proj.gradient);
-	/* the same by the packed path, with weights in folded memory */
+	/* the same, packed, with weights in folded memory */
 	bench_allow_threads(1, 1);
 	t.path = PACKED;
 	t.square = (struct forward){ t.streamed.output, tensor_view(memory, 4,
@@ -871,6 +871,12 @@ START_TEST(every_function_that_can_refuse_refuses_null)
 			"(2, 5, 12) has no axes 2 and 3");
 	ck_refused(tensor_merge(t.x, -1, &view, &error), MH_ESHAPE,
 			"(2, 5, 12) has no axes -1 and 0");
+	ck_refused(layer_mix(l, t.x, t.x, &error), MH_ESHAPE,
+			"a product takes matrices, got ranks 3, 2 and 3");
+	empty.rank = 1000;
+	ck_refused(tensor_merge(empty, 0, &view, &error), MH_ESHAPE,
+			"of rank 1000 has no axes 0 and 1");
+	empty.rank = 3;
 	ck_refused(tensor_split(t.x, 0, 2, NULL, &error), MH_ESHAPE,
 			"there is no place for it");
 	ck_refused(tensor_split(t.x, 3, 2, &view, &error), MH_ESHAPE,
@@ -1115,7 +1121,7 @@ START_TEST(no_gradient_is_added_to_a_number)
 	ck_ok(layer_enter(t.layer, 2, other, NULL));
 	ck_ok(forth(&t, true, NULL));
 	tensor_fill(t.dx, 77);
-	/* let a gradient lie where a number is, and ask for the way back */
+	/* let gradients lie where numbers are */
 	const struct {
 		struct tensor *moved, *onto;
 		const char *sentence;
