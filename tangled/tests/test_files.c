@@ -281,17 +281,21 @@ START_TEST(what_the_rules_allow_is_read)
 			ENTRY("z", "BF16", "3", "9,15") ","
 			"\"__metadata__\":{\"format\":\"pt\"},"
 			ENTRY("a", "F64", "", "1,9") "," ENTRY("nothing", "I64",
-			"7,0", "9,9") "," ENTRY("flag", "BOOL", "1", "0,1")
-			"}  ", 15);
+			"7,0", "9,9") "," ENTRY("flag", "BOOL", "1", "0,1") ","
+			ENTRY("deep", "F64", "1,0,1,1,1", "9,9") ","
+			ENTRY("deeper", "F32", "1,0,1,1,1", "9,9") "}  ", 15);
+	const char *deep = sizeof(real) == 8 ? "deep" : "deeper";
 
 	ck_ok(weights_open(scratch.path, &weights, NULL));
 	remove(scratch.path);
-	ck_assert_uint_eq(weights_count(weights), 4);
+	ck_assert_uint_eq(weights_count(weights), 6);
 	ck_assert_str_eq(weights_nth(weights, 0)->name, "a");
 	ck_assert_uint_eq(weights_nth(weights, 0)->rank, 0);
-	ck_assert_str_eq(weights_nth(weights, 3)->type, "BF16");
-	ck_assert_uint_eq(weights_nth(weights, 3)->begin, 9);
-	ck_assert_uint_eq(weights_nth(weights, 3)->end, 15);
+	ck_assert_str_eq(weights_nth(weights, 5)->type, "BF16");
+	ck_assert_uint_eq(weights_nth(weights, 5)->begin, 9);
+	ck_assert_uint_eq(weights_nth(weights, 5)->end, 15);
+	ck_assert_int_eq(weights_expect(weights, deep, 5, (size_t[]){ 1, 0,
+			1, 1, 1 }, NULL), MH_EFORMAT);  /* no tensor of ours */
 	ck_assert_uint_eq(weights_find(weights, "nothing")->rank, 2);
 	ck_assert_uint_eq(weights_find(weights, "nothing")->shape[0], 7);
 	ck_assert_ptr_null(weights_find(weights, "__metadata__"));

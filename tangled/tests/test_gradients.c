@@ -779,6 +779,10 @@ START_TEST(a_projection_writes_over_nothing_on_its_way_back)
 				b.g.query, b.g.query_bias, b.dx, NULL), MH_ESHAPE);
 		*t = kept;
 	}
+	b.x.shape[1] = 6;
+	ck_refused(gradient_project(b.x, b.p.query, b.dout, b.g.query,
+			b.g.query_bias, b.dx, &error), MH_ESHAPE,
+			"a weight of shape (3, 7) does not project (5, 6)");
 	ck_assert(memcmp(b.memory, was.memory, sizeof b.memory) == 0);
 }
 END_TEST

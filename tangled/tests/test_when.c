@@ -871,6 +871,12 @@ START_TEST(every_function_that_can_refuse_refuses_null)
 			"(2, 5, 12) has no axes 2 and 3");
 	ck_refused(tensor_merge(t.x, -1, &view, &error), MH_ESHAPE,
 			"(2, 5, 12) has no axes -1 and 0");
+	ck_refused(layer_mix(l, t.x, t.x, &error), MH_ESHAPE,
+			"a product takes matrices, got ranks 3, 2 and 3");
+	empty.rank = 1000;
+	ck_refused(tensor_merge(empty, 0, &view, &error), MH_ESHAPE,
+			"of rank 1000 has no axes 0 and 1");
+	empty.rank = 3;
 	ck_refused(tensor_split(t.x, 0, 2, NULL, &error), MH_ESHAPE,
 			"there is no place for it");
 	ck_refused(tensor_split(t.x, 3, 2, &view, &error), MH_ESHAPE,
