@@ -156,18 +156,17 @@ enum status memory_load(struct memory *memory, const char *path,
 		struct error *error)
 {
 	struct memory read = *memory;
-	struct stat facts = { 0 };
+	struct stat facts;
 	char head[64] = "", end;
 	unsigned long version;
-	FILE *file = NULL;
+	FILE *file;
 	bool good;
 
-	if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
+	if (stat(path, &facts) != 0)
+		return errno == ENOENT ? MH_OK : refuse_reading(path, error);
+	if (!S_ISREG(facts.st_mode))
 		return REFUSE(error, MH_EFILE, "%.100s is no file", path);
-	if (facts.st_mode)
-		file = fopen(path, "r");
-	else if (errno == ENOENT)
-		return MH_OK;
+	file = fopen(path, "r");
 	if (!file)
 		return refuse_reading(path, error);
 	if (fgets(head, sizeof head, file) && sscanf(head,
