@@ -129,13 +129,13 @@ static enum status check_backward(const struct layer *layer,
 		struct tensor x, const struct forward *seen, struct tensor dy,
 		struct tensor dx, struct error *error)
 {
-	struct forward result = { .output = dx };
+	struct forward result;
 	enum status status;
 
 	if (!seen)
 		return REFUSE(error, MH_ESHAPE, "there is no result");
-	result.weights = seen->weights;
-	result.concat = seen->concat;
+	result = *seen;
+	result.output = dx;
 	status = layer_expect(layer, x, &result, "dx", error);
 	if (!status)
 		status = tensor_expect(dy, "dy", 3, x.shape, error);
@@ -148,9 +148,11 @@ static enum status check_backward(const struct layer *layer,
 	const struct tensor_use uses[] = { { "dx", &dx, true },
 			{ "x", &x, false }, { "dy", &dy, false },
 			{ "weights", &seen->weights, false },
-			{ "concat", &seen->concat, false } };
+			{ "concat", &seen->concat, false },
+			{ "qkv", &seen->qkv, false } };
 
-	return layer_expect_apart(layer, true, uses, 5, error);
+	return layer_expect_apart(layer, true, uses,
+			sizeof uses / sizeof uses[0], error);
 }
 
 /* Back through the output projection: dz (B,T,C) from the workspace. */
@@ -565,12 +567,15 @@ enum status layer_backward_packed(const struct layer *layer,
 	if (status || tensor_is_empty(x))
 		return status;
 	if (!tensor_is_contiguous(seen->weights) ||
+			!tensor_is_contiguous(seen->qkv) ||
 			!tensor_is_contiguous(dx))
 		return REFUSE(error, MH_ESHAPE, "the packed path reads"
-				" contiguous weights and writes a contiguous dx");
+				" contiguous weights and qkv, and writes a contiguous"
+				" dx");
 	status = unmix_packed(layer, seen->concat, dy, &dz, workspace,
 			error);
-	if (!status)
+	qkv = seen->qkv;
+	if (!status && !qkv.data)
 		status = layer_project(layer, x, &qkv, workspace, error);
 	if (!status)
 		status = unattend_packed(layer, qkv, causal, seen->weights, dz,

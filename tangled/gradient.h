@@ -60,8 +60,9 @@ enum status layer_backward_loop(const struct layer *layer,
 		struct workspace *workspace, struct error *error);
 
 /* What layer_backward_loop computes, by products over all heads and by
- * BLAS; it agrees with the loop within rounding. The weights that were
- * seen, and dx, must be contiguous. Returns what the loop returns, and
+ * BLAS; it agrees with the loop within rounding. The weights and qkv
+ * that were seen, and dx, must be contiguous; without qkv, x is
+ * projected again. Returns what the loop returns, and
  * MH_ESIZE if a size exceeds the integers of BLAS; but if MH_EMEMORY is
  * returned, some gradients may have been added, though dx was not
  * written. */

@@ -174,10 +174,13 @@ static enum status check_forward(const struct layer *layer,
 	const struct tensor_use uses[] = {
 		{ "output", &result->output, true },
 		{ "concat", &result->concat, true },
-		{ "weights", &result->weights, true }, { "x", &x, false }
+		{ "weights", &result->weights, true }, { "x", &x, false },
+		/* what only the packed path writes */
+		{ "qkv", &result->qkv, true },
 	};
 
-	return layer_expect_apart(layer, false, uses, 4, error);
+	return layer_expect_apart(layer, false, uses,
+			sizeof uses / sizeof uses[0], error);
 }
 
 static enum status check_contiguous(const struct forward *result,
@@ -185,10 +188,35 @@ static enum status check_contiguous(const struct forward *result,
 {
 	if (!tensor_is_contiguous(result->output) ||
 			!tensor_is_contiguous(result->weights) ||
-			!tensor_is_contiguous(result->concat))
+			!tensor_is_contiguous(result->concat) ||
+			!tensor_is_contiguous(result->qkv))
 		return REFUSE(error, MH_ESHAPE, "the packed path writes"
 				" contiguous results only");
 	return MH_OK;
+}
+
+/* All projections of x, into qkv (B,T,3C), which is contiguous. */
+static enum status project_into(const struct layer *layer,
+		struct tensor x, struct tensor qkv,
+		struct workspace *workspace, struct error *error)
+{
+	struct tensor stacked, biases, tokens, projected;
+	enum status status = layer_stack(layer, &stacked, workspace, error);
+
+	if (!status)
+		status = layer_rows(x, &tokens, workspace, error);
+	if (!status)
+		status = tensor_merge(qkv, 0, &projected, error);
+	/* project all tokens into all roles of all heads */
+	if (!status)
+		status = blas_product(tokens, tensor_swap(stacked, 0, 1), projected,
+				error);
+	/* add the biases of all heads to the product */
+	if (!status)
+		status = layer_stack_biases(layer, &biases, workspace, error);
+	if (!status)
+		attention_bias(projected, biases);
+	return status;
 }
 
 /* Make weights of scores that were divided by nothing yet: rows (n,T)
@@ -622,6 +650,9 @@ enum status layer_forward_loop(const struct layer *layer,
 	enum status status = check_forward(layer, x, result, error);
 	struct forward whole;
 
+	/* refuse what only the packed path hands back */
+	if (!status && result->qkv.data)
+		status = REFUSE(error, MH_ESHAPE, "the loop keeps no qkv");
 	if (status || tensor_is_empty(x))
 		return status;
 	status = borrow_weights(layer, x, result, &whole, workspace,
@@ -667,6 +698,7 @@ enum status forward_take(const struct layer *layer, struct tensor x,
 	if (!tensor_count(4, square, &count))
 		return REFUSE(error, MH_ESIZE, "weights of shape %s are too"
 				" large to address", shape_write(4, square).text);
+	*result = (struct forward){ .output.rank = 0 };
 	status = workspace_take(workspace, 3, x.shape, &result->output,
 			error);
 	if (!status)
@@ -785,6 +817,10 @@ enum status layer_expect(const struct layer *layer, struct tensor x,
 	if (!status && (result->weights.data || result->weights.rank))
 		status = tensor_expect(result->weights, "weights", 4, square,
 				error);
+	/* expect what only the packed path hands back */
+	if (!status && (result->qkv.data || result->qkv.rank))
+		status = tensor_expect(result->qkv, "qkv", 3, (size_t[]){
+				x.shape[0], x.shape[1], 3 * layer->width }, error);
 	return status;
 }
 
@@ -913,7 +949,11 @@ enum status layer_forward_packed(const struct layer *layer,
 		return status;
 	status = borrow_weights(layer, x, result, &whole, workspace,
 			error);
-	if (!status)
+	/* project x to where the caller has room, or else for a while */
+	qkv = whole.qkv;
+	if (!status && qkv.data)
+		status = project_into(layer, x, qkv, workspace, error);
+	else if (!status)
 		status = layer_project(layer, x, &qkv, workspace, error);
 	if (!status)
 		status = attend_packed(layer, qkv, causal, whole.weights,
@@ -946,25 +986,10 @@ enum status layer_project(const struct layer *layer, struct tensor x,
 {
 	const size_t wide[] = { x.shape[0], x.shape[1],
 			layer ? 3 * layer->width : 0 };
-	struct tensor stacked, biases, tokens, projected;
-	enum status status = layer_stack(layer, &stacked, workspace, error);
+	enum status status = workspace_take(workspace, 3, wide, qkv, error);
 
-	if (!status)
-		status = workspace_take(workspace, 3, wide, qkv, error);
-	if (!status)
-		status = layer_rows(x, &tokens, workspace, error);
-	if (!status)
-		status = tensor_merge(*qkv, 0, &projected, error);
-	/* project all tokens into all roles of all heads */
-	if (!status)
-		status = blas_product(tokens, tensor_swap(stacked, 0, 1), projected,
-				error);
-	/* add the biases of all heads to the product */
-	if (!status)
-		status = layer_stack_biases(layer, &biases, workspace, error);
-	if (!status)
-		attention_bias(projected, biases);
-	return status;
+	return status ? status :
+			project_into(layer, x, *qkv, workspace, error);
 }
 
 struct tensor layer_head_axis(const struct layer *layer,

@@ -94,11 +94,14 @@ struct forward {
 	struct tensor output;           /* (B,T,C) */
 	struct tensor weights;          /* (B,H,T,T), or zero: unwanted */
 	struct tensor concat;           /* (B,T,C) */
+	/* what only the packed path hands back */
+	struct tensor qkv;              /* (B,T,3C), or zero: unwanted */
 };
 
-/* Borrow room for what a forward pass over x (B,T,C) hands back; only
- * the shape of x is looked at. MH_ESIZE, before anything is borrowed,
- * if memory could not hold it; else what workspace_take returns. */
+/* Borrow room for the output, weights and concatenation of a forward
+ * pass over x (B,T,C); only the shape of x is looked at. MH_ESIZE,
+ * before anything is borrowed, if memory could not hold it; else what
+ * workspace_take returns. */
 enum status forward_take(const struct layer *layer, struct tensor x,
 		struct forward *result, struct workspace *workspace,
 		struct error *error);
@@ -204,11 +207,11 @@ enum status layer_stack(const struct layer *layer,
 /* What layer_forward_loop computes, by one product for all projections
  * and BLAS for every product; it agrees with the loop within rounding,
  * and so do rows before and after something behind their mask has
- * become NaN or infinite. output, weights and concat must be
- * contiguous. If BLAS has one thread, products and heads are shared out
- * among those of OpenMP. Vaswani et al. 2017, section 3.2.2. Returns
- * what the loop returns, and MH_ESIZE if a size exceeds the integers of
- * BLAS. */
+ * become NaN or infinite. Results must be contiguous; if one of them is
+ * qkv, all projections are left in it. If BLAS has one thread, products
+ * and heads are shared out among those of OpenMP. Vaswani et al. 2017,
+ * section 3.2.2. Returns what the loop returns, and MH_ESIZE if a size
+ * exceeds the integers of BLAS. */
 enum status layer_forward_packed(const struct layer *layer,
 		struct tensor x, bool causal, const struct forward *result,
 		struct workspace *workspace, struct error *error);

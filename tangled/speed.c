@@ -226,6 +226,18 @@ static enum status take_forward(struct timed *t, struct error *error)
 	return forward_take(t->layer, t->x, &t->result, &t->results, error);
 }
 
+static enum status take_packed(struct timed *t, struct error *error)
+{
+	const size_t wide[] = { t->x.shape[0], t->x.shape[1],
+			3 * t->x.shape[2] };
+	enum status status = take_forward(t, error);
+
+	if (!status && t->backward)
+		status = workspace_take(&t->results, 3, wide, &t->result.qkv,
+				error);
+	return status;
+}
+
 static enum status time_loop(struct timed *t, struct error *error)
 {
 	return layer_forward_loop(t->layer, t->x, true, &t->result,
@@ -339,7 +351,7 @@ static enum status time_bare_back(struct timed *t, struct error *error)
 }
 static const struct path paths[] = {
 	{ "loop", { 9, 3, 6 }, take_forward, time_loop, time_loop_back },
-	{ "packed", { 13, 0, 2.5 }, take_forward, time_packed,
+	{ "packed", { 13, 0, 2.5 }, take_packed, time_packed,
 	  time_packed_back },
 	{ "online", { 9, 3, 0 }, take_streamed, time_online,
 	  time_online_back },

@@ -674,8 +674,8 @@ START_TEST(the_packed_way_back_wants_room_in_one_piece)
 			tensor_narrow(back.out, 0, 0, 1), (struct tensor){
 			back.dx, 3, { 1, 5, 12 }, { 0, 24, 1 } },
 			&back.s.workspace, &error), MH_ESHAPE,
-			"the packed path reads contiguous weights and writes a"
-			" contiguous dx");
+			"the packed path reads contiguous weights and qkv, and"
+			" writes a contiguous dx");
 	back.s.result.weights.stride[3] = 2;
 	registry_zero_gradients(&back.s.layer->registry);
 	ck_assert_int_eq(layer_backward_packed(back.s.layer, back.s.input,
@@ -683,6 +683,47 @@ START_TEST(the_packed_way_back_wants_room_in_one_piece)
 			&back.s.workspace, NULL), MH_ESHAPE);
 	ck_assert(AT(back.s.layer->out_proj.gradient, 0, 0) == 0);
 	bench_free(&back.s);
+}
+END_TEST
+
+START_TEST(kept_projections_are_read_and_give_the_same_bits)
+{
+	struct back plain, kept;
+	real qkv[2 * 5 * 36];
+
+	back_set(&plain, 2, 5, 3, 4);
+	back_set(&kept, 2, 5, 3, 4);
+	back_run(&plain, true, true);
+	kept.s.result.qkv = tensor_view(qkv, 3, (size_t[]){ 2, 5, 36 });
+	back_run(&kept, true, true);
+	ck_assert_mem_eq(kept.dx, plain.dx, 2 * 5 * 12 * sizeof(real));
+	ck_assert_mem_eq(kept.s.layer->memory, plain.s.layer->memory,
+			8 * 144 * sizeof(real));
+	/* go back by the loop, and over other projections */
+	registry_zero_gradients(&kept.s.layer->registry);
+	ck_ok(layer_backward_loop(kept.s.layer, kept.s.input, true,
+			&kept.s.result, kept.out, kept.in, &kept.s.workspace, NULL));
+	for (size_t i = 0; i < 2 * 5 * 12; i++)
+		ck_near(kept.dx[i], plain.dx[i], 2000);
+	tensor_fill(tensor_narrow(kept.s.result.qkv, 2, 24, 12), 0);
+	registry_zero_gradients(&kept.s.layer->registry);
+	ck_ok(layer_backward_packed(kept.s.layer, kept.s.input, true,
+			&kept.s.result, kept.out, kept.in, &kept.s.workspace, NULL));
+	for (size_t i = 0; i < 24; i++)
+		for (size_t c = 0; c < 12; c++)
+			ck_assert(AT(kept.s.layer->in_proj.gradient, i, c) == 0);
+	kept.s.result.qkv.stride[0] = 0;
+	ck_refused(layer_backward_packed(kept.s.layer, kept.s.input, true,
+			&kept.s.result, kept.out, kept.in, &kept.s.workspace,
+			&error), MH_ESHAPE, "the packed path reads contiguous"
+			" weights and qkv, and writes a contiguous dx");
+	kept.s.result.qkv = tensor_view(kept.dx, 3,
+			(size_t[]){ 2, 5, 36 });
+	ck_refused(layer_backward_packed(kept.s.layer, kept.s.input, true,
+			&kept.s.result, kept.out, kept.in, &kept.s.workspace,
+			&error), MH_ESHAPE, "dx overlaps qkv");
+	bench_free(&plain.s);
+	bench_free(&kept.s);
 }
 END_TEST
 
@@ -883,6 +924,8 @@ void gradients_suite(Suite *suite)
 	tcase_add_loop_test(properties,
 			blocks_of_rows_are_joined_without_a_seam, 0, 32);
 	tcase_add_test(properties, the_packed_way_back_wants_room_in_one_piece);
+	tcase_add_test(properties,
+			kept_projections_are_read_and_give_the_same_bits);
 	tcase_add_loop_test(properties, the_way_back_does_not_grow, 0, 2);
 	tcase_add_test(properties, more_heads_and_examples_need_no_more_room);
 	tcase_add_test(properties, only_a_shared_head_costs_copies);

@@ -337,16 +337,63 @@ END_TEST
 START_TEST(each_packed_result_must_be_contiguous)
 {
 	struct bench s;
+	real qkv[2 * 2 * 5 * 36];
 
 	bench_set(&s, 2, 5, 3, 4);
 	struct tensor *results[] = { &s.result.output, &s.result.weights,
-			&s.result.concat };
+			&s.result.concat, &s.result.qkv };
 
+	s.result.qkv = tensor_view(qkv, 3, (size_t[]){ 2, 5, 36 });
 	results[_i]->stride[0] *= 2;
 	ck_refused(layer_forward_packed(s.layer, s.input, true, &s.result,
 			&s.workspace, &error), MH_ESHAPE,
 			"the packed path writes contiguous results only");
 	bench_free(&s);
+}
+END_TEST
+
+START_TEST(projections_are_kept_if_there_is_room)
+{
+	const size_t wide[] = { 2, 5, 36 };
+	struct bench s, plain;
+	real qkv[2 * 5 * 36];
+
+	bench_set(&s, 2, 5, 3, 4);
+	bench_set(&plain, 2, 5, 3, 4);
+	s.result.qkv = tensor_view(qkv, 3, wide);
+	bench_packed(&s, true);
+	bench_packed(&plain, true);
+	ck_assert_mem_eq(s.output, plain.output, sizeof s.output);
+	ck_assert_mem_eq(s.weights, plain.weights, sizeof s.weights);
+	ck_assert_mem_eq(s.concat, plain.concat, sizeof s.concat);
+	/* compare what was kept with each projection by itself */
+	for (size_t b = 0; b < 2; b++)
+		for (size_t t = 0; t < 5; t++)
+			for (size_t i = 0; i < 36; i++) {
+				long double sum = 0;
+
+				for (size_t c = 0; c < 12; c++)
+					sum += (long double)AT(s.input, b, t, c) *
+							AT(s.layer->in_proj.value, i, c);
+				ck_near(AT(s.result.qkv, b, t, i), (real)sum, 100);
+			}
+	ck_refused(layer_forward_loop(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"the loop keeps no qkv");
+	s.result.qkv.shape[2] = 35;
+	ck_refused(layer_forward_packed(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"qkv has shape (2, 5, 35), wanted (2, 5, 36)");
+	s.result.qkv = (struct tensor){ s.output, 3, { 2, 5, 36 },
+			{ 0, 0, 1 } };
+	ck_refused(layer_forward_packed(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE, "qkv overlaps itself");
+	s.result.qkv = tensor_view(s.output, 3, wide);
+	ck_refused(layer_forward_packed(s.layer, s.input, true, &s.result,
+			&s.workspace, &error), MH_ESHAPE,
+			"output overlaps qkv");
+	bench_free(&s);
+	bench_free(&plain);
 }
 END_TEST
 
@@ -729,7 +776,8 @@ void packed_suite(Suite *suite)
 			the_packed_path_takes_any_view_and_writes_contiguous_ones,
 			0, 3);
 	tcase_add_loop_test(packed, each_packed_result_must_be_contiguous,
-			0, 3);
+			0, 4);
+	tcase_add_test(packed, projections_are_kept_if_there_is_room);
 	tcase_add_loop_test(packed,
 			a_value_that_overflows_is_seen_where_it_is_visible, 0, 4);
 	tcase_add_loop_test(packed,
