@@ -125,9 +125,9 @@ enum status fixture_run_layer(struct fixture *f, struct error *error)
 	const size_t wide[] = { 1, FIXTURE_T, FIXTURE_C };
 	const size_t square[] = { 1, FIXTURE_H, FIXTURE_T, FIXTURE_T };
 	struct forward result = {
-		tensor_view(f->projected[0], 3, wide),
-		tensor_view(f->layer_weights[0][0], 4, square),
-		tensor_view(f->concat[0], 3, wide)
+		.output = tensor_view(f->projected[0], 3, wide),
+		.weights = tensor_view(f->layer_weights[0][0], 4, square),
+		.concat = tensor_view(f->concat[0], 3, wide)
 	};
 	struct workspace workspace = { 0 };
 	struct layer *layer;

@@ -950,7 +950,7 @@ enum status layer_forward_packed(const struct layer *layer,
 	status = borrow_weights(layer, x, result, &whole, workspace,
 			error);
 	/* project x to where the caller has room, or else for a while */
-	qkv = whole.qkv;
+	qkv = result->qkv;
 	if (!status && qkv.data)
 		status = project_into(layer, x, qkv, workspace, error);
 	else if (!status)

@@ -182,8 +182,9 @@ static enum status run_registered(struct layer *layer,
 	real input[REG_T * REG_C];
 	const size_t wide[] = { 1, REG_T, REG_C };
 	const size_t square[] = { 1, REG_H, REG_T, REG_T };
-	struct forward result = { output, tensor_view(weights, 4, square),
-			tensor_view(concat, 3, wide) };
+	struct forward result = { .output = output,
+			.weights = tensor_view(weights, 4, square),
+			.concat = tensor_view(concat, 3, wide) };
 	struct workspace workspace = { 0 };
 	struct random random = { 25 };
 	enum status status;

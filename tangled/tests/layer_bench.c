@@ -25,9 +25,10 @@ void bench_set(struct bench *s, size_t B, size_t T, size_t H,
 	ck_ok(layer_create(H * d, H, &s->layer, NULL));
 	layer_randomize(s->layer, 100 + H);
 	s->input = noise(s->x, 3, wide, 200 + T);
-	s->result = (struct forward){ tensor_view(s->output, 3, wide),
-			tensor_view(s->weights, 4, square),
-			tensor_view(s->concat, 3, wide) };
+	s->result = (struct forward){
+			.output = tensor_view(s->output, 3, wide),
+			.weights = tensor_view(s->weights, 4, square),
+			.concat = tensor_view(s->concat, 3, wide) };
 }
 
 void bench_run(struct bench *s, bool causal)

@@ -702,8 +702,9 @@ START_TEST(the_packed_path_reads_and_writes_beyond_two_billion)
 	/* the same, packed, with weights in folded memory */
 	bench_allow_threads(1, 1);
 	t.path = PACKED;
-	t.square = (struct forward){ t.streamed.output, tensor_view(memory, 4,
-			(size_t[]){ 1, H, T, T }), t.streamed.concat };
+	t.square = (struct forward){ .output = t.streamed.output,
+			.weights = tensor_view(memory, 4, (size_t[]){ 1, H, T, T }),
+			.concat = t.streamed.concat };
 	registry_zero_gradients(&t.layer->registry);
 	ck_ok(forth(&t, true, NULL));
 	ck_assert(tensor_distance(t.square.concat, concat) <= 100 *
