@@ -75,29 +75,14 @@ struct tile {
 	size_t b_step, out_step;
 };
 
-/* out = a b, or out + a b. */
-INLINE void run_tile(const int rows, const int vectors,
-		const struct tile *t, const real *a, const real *b, real *out)
+/* c += a b, the columns of a and the rows of b so far apart. */
+INLINE void sum_tile(const int rows, const int vectors,
+		const struct tile *t, const ptrdiff_t a_column,
+		const size_t b_step, const real *a, const real *b,
+		vector c[TILE_ROWS][TILE_VECTORS])
 {
-	vector c[TILE_ROWS][TILE_VECTORS];
-	const ptrdiff_t a_row = t->a_row, a_column = t->a_column;
-	const size_t b_step = t->b_step;
+	const ptrdiff_t a_row = t->a_row;
 
-	/* begin with zero, or with what is there */
-	UNROLL
-	for (int i = 0; i < rows; i++)
-		UNROLL
-		for (int j = 0; j < vectors; j++)
-			c[i][j] = t->add ? load(out + (size_t)i * t->out_step +
-					j * LANES) : (vector){ 0 };
-	if (t->depth > KEYS)
-		/* ask for the place of the next tile */
-		UNROLL
-		for (int i = 0; i < rows; i++)
-			UNROLL
-			for (int j = 0; j < vectors; j++)
-				__builtin_prefetch(out + (size_t)(TILE_ROWS + i) *
-						t->out_step + j * LANES, 1);
 	UNROLL_SOME
 	for (size_t k = t->depth; k > 0; k--) {
 		vector v[TILE_VECTORS];
@@ -117,6 +102,31 @@ INLINE void run_tile(const int rows, const int vectors,
 		a += a_column;
 		b += b_step;
 	}
+}
+
+/* out = a b, or out + a b. */
+INLINE void run_tile(const int rows, const int vectors,
+		const struct tile *t, const ptrdiff_t a_column,
+		const size_t b_step, const real *a, const real *b, real *out)
+{
+	vector c[TILE_ROWS][TILE_VECTORS];
+
+	/* begin with zero, or with what is there */
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		UNROLL
+		for (int j = 0; j < vectors; j++)
+			c[i][j] = t->add ? load(out + (size_t)i * t->out_step +
+					j * LANES) : (vector){ 0 };
+	if (t->depth > KEYS)
+		/* ask for the place of the next tile */
+		UNROLL
+		for (int i = 0; i < rows; i++)
+			UNROLL
+			for (int j = 0; j < vectors; j++)
+				__builtin_prefetch(out + (size_t)(TILE_ROWS + i) *
+						t->out_step + j * LANES, 1);
+	sum_tile(rows, vectors, t, a_column, b_step, a, b, c);
 	/* store the tile */
 	UNROLL
 	for (int i = 0; i < rows; i++)
@@ -130,7 +140,12 @@ INLINE void run_tile(const int rows, const int vectors,
 	tile_##rows##_##vectors(const struct tile *t, \
 			const real *a, const real *b, real *out) \
 	{ \
-		run_tile(rows, vectors, t, a, b, out); \
+		if (t->a_column == 1 && t->b_step == (vectors) * LANES) \
+			run_tile(rows, vectors, t, 1, (vectors) * LANES, \
+					a, b, out); \
+		else \
+			run_tile(rows, vectors, t, t->a_column, t->b_step, \
+					a, b, out); \
 	}
 #define TILES(v) TILE(1, v) TILE(2, v) TILE(3, v) \
 	TILE(4, v) TILE(5, v) TILE(6, v)
@@ -236,20 +251,22 @@ static void lay_within(size_t rows, size_t columns, struct grid from,
 {
 	size_t i = 0;
 
-	if (from.row == 1 && from.column != 1)
-		for (; i + LANES <= rows; i += LANES) {
-			/* turn as many columns as make squares */
-			size_t j = 0;
+	if (from.row == 1 && from.column != 1) {
+		/* turn as many columns as make squares */
+		const size_t square = rows / LANES * LANES;
+		size_t j = 0;
 
-			for (; j + LANES <= columns; j += LANES)
+		for (; j + LANES <= columns; j += LANES)
+			for (i = 0; i < square; i += LANES)
 				turn_square(from.data + i + (ptrdiff_t)j * from.column,
 						from.column, factor, to + i * step + j, step);
-			/* lay the columns that are left */
-			for (size_t k = i; k < i + LANES && j < width; k++)
-				lay_row(columns - j, (struct grid){ from.data + k +
+		/* lay the columns that are left */
+		for (i = 0; i < square; i++)
+			if (j < width)
+				lay_row(columns - j, (struct grid){ from.data + i +
 						(ptrdiff_t)j * from.column, 1, from.column },
-						factor, to + k * step + j, width - j);
-		}
+						factor, to + i * step + j, width - j);
+	}
 	for (; i < rows; i++)
 		lay_row(columns, (struct grid){ from.data +
 				(ptrdiff_t)i * from.row, from.row, from.column },
@@ -594,25 +611,78 @@ static void mix_rows(size_t rows, struct sight s, const real *weights,
 	}
 }
 
+/* c = a b, a tile of scores: a (TILE_ROWS, depth), and b the columns
+ * of a tile of keys. */
+INLINE void score_tile(const struct tile *t, const real *a,
+		const real *b, vector c[TILE_ROWS][TILE_VECTORS])
+{
+	UNROLL
+	for (int i = 0; i < TILE_ROWS; i++)
+		UNROLL
+		for (int j = 0; j < TILE_VECTORS; j++)
+			c[i][j] = (vector){ 0 };
+	sum_tile(TILE_ROWS, TILE_VECTORS, t, 1, KEYS, a, b, c);
+}
+
+/* Score and weigh TILE_ROWS rows that see all of a tile of keys: the
+ * same as run_tiles and weigh, which is not sure. */
+static bool weigh_whole(const struct tile *t, const real *queries,
+		const real *keys, const real *maximum, vector *sums,
+		real *weights)
+{
+	vector_bits below = ~(vector_bits){ 0 };
+	vector sum[TILE_ROWS] = { { 0 } };
+
+	for (size_t key = 0; key < KEYS; key += PANEL) {
+		vector c[TILE_ROWS][TILE_VECTORS];
+
+		score_tile(t, queries, keys + key, c);
+		/* weigh the tile in its registers */
+		UNROLL
+		for (int i = 0; i < TILE_ROWS; i++)
+			UNROLL
+			for (int j = 0; j < TILE_VECTORS; j++) {
+				vector score = c[i][j] - maximum[i];
+				vector w = exponentials(score);
+
+				below &= (vector_bits)score;
+				sum[i] += w;
+				store(weights + i * KEYS + key + j * LANES, w);
+			}
+	}
+	if (any(below >= 0))
+		return false;
+	for (int i = 0; i < TILE_ROWS; i++)
+		sums[i] += sum[i];
+	return true;
+}
+
 /* One group of rows meets one tile of keys. */
 static void meet(size_t rows, struct sight s, const real *queries,
 		size_t d, const real *keys, const real *values,
 		struct found f)
 {
-	real scores[TILE_ROWS * KEYS] ALIGNED;
 	real weights[TILE_ROWS * KEYS] ALIGNED;
-	const size_t columns = columns_seen(rows, s);
+	const bool whole_tile = rows == TILE_ROWS && s.first >= KEYS &&
+			f.maximum[0] != -REAL_MAX;
 	const struct tile t = { false, d, (ptrdiff_t)d, 1, KEYS, KEYS };
 
-	if (columns == 0)
+	if (columns_seen(rows, s) == 0)
 		return;
-	run_tiles(rows, columns, &t, queries, keys, scores);
-	if (s.first < KEYS)
-		hide(rows, columns, s, scores);
-	if (f.maximum[0] == -REAL_MAX || !weigh(rows, columns, scores,
-			f.maximum, f.sums, weights, false)) {
-		lift(rows, columns, scores, f);
-		weigh(rows, columns, scores, f.maximum, f.sums, weights, true);
+	if (!whole_tile || !weigh_whole(&t, queries, keys, f.maximum,
+			f.sums, weights)) {
+		/* weigh by way of scores in memory */
+		real scores[TILE_ROWS * KEYS] ALIGNED;
+		const size_t columns = columns_seen(rows, s);
+
+		run_tiles(rows, columns, &t, queries, keys, scores);
+		if (s.first < KEYS)
+			hide(rows, columns, s, scores);
+		if (f.maximum[0] == -REAL_MAX || !weigh(rows, columns, scores,
+				f.maximum, f.sums, weights, false)) {
+			lift(rows, columns, scores, f);
+			weigh(rows, columns, scores, f.maximum, f.sums, weights, true);
+		}
 	}
 	mix_rows(rows, s, weights, values, f.out, f.width);
 }
@@ -658,6 +728,14 @@ static void lay_columns(const struct strip *s, struct rows from,
 			turned(grid_of(from, key)), 1, to, KEYS);
 }
 
+/* Ask for a row of a strip, if there is such a row. */
+INLINE void ask(const struct strip *s, struct rows rows, size_t i)
+{
+	if (i < s->length)
+		for (size_t j = 0; j < s->width; j += 64 / sizeof(real))
+			__builtin_prefetch(rows.data + i * rows.step + j);
+}
+
 static void attend_strip(const struct strip *s, real *room)
 {
 	const size_t T = s->length, d = s->width, width = padded_width(d);
@@ -666,11 +744,8 @@ static void attend_strip(const struct strip *s, real *room)
 	real *values = cut(&room, tiles_of_keys * KEYS * width);
 	real *queries = cut(&room, QUERIES * d);
 	real *out = cut(&room, QUERIES * width);
+	size_t laid = 0;                /* keys and values */
 
-	for (size_t key = 0; key < T; key += KEYS) {
-		lay_columns(s, s->k, key, keys + key * d);
-		lay_rows(s, s->v, key, values + key * width);
-	}
 	for (size_t row = 0; row < T; row += QUERIES) {
 		vector sums[QUERIES];
 		const size_t n = at_most(T - row, QUERIES);
@@ -685,15 +760,31 @@ static void attend_strip(const struct strip *s, real *room)
 		/* let it meet all tiles of keys that it can see */
 		const size_t end = s->causal ? row + n : T;
 
-		for (size_t key = 0; key < end; key += KEYS)
+		for (size_t key = 0; key < end; key += KEYS) {
+			if (key == laid) {
+				lay_columns(s, s->k, key, keys + key * d);
+				lay_rows(s, s->v, key, values + key * width);
+				laid += KEYS;
+			}
 			for (size_t i = 0; i < n; i += TILE_ROWS) {
 				struct found f = { s->maximum + row + i, sums + i,
 						out + i * width, width };
 
+				/* ask for rows that will be needed soon */
+				const size_t round = key / KEYS, left = (end - 1 - key) / KEYS;
+
+				if (round < TILE_ROWS) {
+					ask(s, s->q, row + QUERIES + i + round);
+					ask(s, s->k, row + QUERIES + i + round);
+					ask(s, s->v, row + QUERIES + i + round);
+				}
+				if (left < TILE_ROWS)
+					ask(s, s->out, row + i + left);
 				meet(at_most(n - i, TILE_ROWS), sight_of(s, row + i, key),
 						queries + i * d, d, keys + key * d,
 						values + key * width, f);
 			}
+		}
 		/* divide by the sums */
 		for (size_t i = 0; i < n; i++) {
 			real sum = total(sums[i]);
@@ -738,24 +829,26 @@ static struct laid lay_strip(const struct strip *s, real *room)
 	return l;
 }
 
-/* Lay the rows, and find dout . out and 1/sum of each. */
-static void prepare(const struct strip *s, struct laid l)
+/* Lay n rows, and find dout . out and 1/sum of each. */
+static void prepare(const struct strip *s, struct laid l, size_t row,
+		size_t n)
 {
-	const size_t T = s->length, d = s->width;
+	const size_t d = s->width, begin = row * l.width;
+	real *out = l.dqueries + begin; /* until it is needed */
 
-	lay(T, d, grid_of(s->q, 0), 1 / sqrt((real)d), l.queries, l.width);
-	lay(T, d, grid_of(s->dout, 0), 1, l.dout, l.width);
-	memset(l.dqueries, 0, T * l.width * sizeof(real));
-	for (size_t i = 0; i < T; i++) {
+	lay(n, d, grid_of(s->q, row), 1 / sqrt((real)d), l.queries + begin,
+			l.width);
+	lay(n, d, grid_of(s->dout, row), 1, l.dout + begin, l.width);
+	lay(n, d, grid_of(s->out, row), 1, out, l.width);
+	for (size_t i = 0; i < n; i++) {
 		vector sum = { 0 };
 
-		lay_row(d, grid_of(s->out, i), 1, l.key_rows, l.width);
-		for (size_t j = 0; j < l.width; j += LANES)
-			sum += load(l.key_rows + j) *
-					load(l.dout + i * l.width + j);
-		l.mean[i] = total(sum);
-		l.share[i] = 1 / s->sum[i];
+		for (size_t j = i * l.width; j < (i + 1) * l.width; j += LANES)
+			sum += load(out + j) * load(l.dout + begin + j);
+		l.mean[row + i] = total(sum);
+		l.share[row + i] = 1 / s->sum[row + i];
 	}
+	memset(out, 0, n * l.width * sizeof(real));
 }
 
 /* Weigh a group of rows again, and find the slopes of its scores. */
@@ -765,21 +858,49 @@ static void weigh_again(size_t rows, size_t columns, struct laid l,
 {
 	const struct tile t = { false, d, (ptrdiff_t)l.width, 1, KEYS,
 			KEYS };
+	const real *queries = l.queries + row * l.width;
+	const real *dout = l.dout + row * l.width;
+	const real *mean = l.mean + row, *share = l.share + row;
 
-	run_tiles(rows, columns, &t, l.queries + row * l.width, l.keys,
-			weights);
-	run_tiles(rows, columns, &t, l.dout + row * l.width, l.values,
-			slopes);
-	for (size_t i = 0; i < rows; i++)
-		for (size_t j = 0; j < columns; j += LANES) {
-			real *at = weights + i * KEYS + j;
-			vector w = exponentials(load(at) - maximum[row + i]) *
-					l.share[row + i];
+	maximum += row;
+	if (rows == TILE_ROWS && columns == KEYS) {
+		/* weigh again in registers */
+		for (size_t key = 0; key < KEYS; key += PANEL) {
+			vector c[TILE_ROWS][TILE_VECTORS];
 
-			store(at, w);
-			at = slopes + i * KEYS + j;
-			store(at, w * (load(at) - l.mean[row + i]));
+			score_tile(&t, queries, l.keys + key, c);
+			UNROLL
+			for (int i = 0; i < TILE_ROWS; i++)
+				UNROLL
+				for (int j = 0; j < TILE_VECTORS; j++)
+					store(weights + i * KEYS + key + j * LANES,
+							exponentials(c[i][j] - maximum[i]) * share[i]);
+			score_tile(&t, dout, l.values + key, c);
+			UNROLL
+			for (int i = 0; i < TILE_ROWS; i++)
+				UNROLL
+				for (int j = 0; j < TILE_VECTORS; j++) {
+					const size_t at = (size_t)i * KEYS + key +
+							(size_t)j * LANES;
+
+					store(slopes + at, load(weights + at) *
+							(c[i][j] - mean[i]));
+				}
 		}
+	} else {
+		/* weigh again by way of memory */
+		run_tiles(rows, columns, &t, queries, l.keys, weights);
+		run_tiles(rows, columns, &t, dout, l.values, slopes);
+		for (size_t i = 0; i < rows; i++)
+			for (size_t j = 0; j < columns; j += LANES) {
+				real *at = weights + i * KEYS + j;
+				vector w = exponentials(load(at) - maximum[i]) * share[i];
+
+				store(at, w);
+				at = slopes + i * KEYS + j;
+				store(at, w * (load(at) - mean[i]));
+			}
+	}
 }
 
 /* out (keys, width) += weights^T from, where from begins with a row
@@ -820,6 +941,18 @@ static void meet_again(const struct strip *s, struct laid l,
 		real *slopes = l.slopes + i * KEYS;
 		size_t rows = at_most(n - i, TILE_ROWS);
 
+		/* ask for what will be laid out soon */
+		const size_t left = (s->length - 1 - row) / QUERIES;
+
+		for (size_t r = 0; key == 0 && r < TILE_ROWS; r++) {
+			ask(s, s->q, row + QUERIES + i + r);
+			ask(s, s->dout, row + QUERIES + i + r);
+			ask(s, s->out, row + QUERIES + i + r);
+		}
+		if (left < 4) {
+			ask(s, s->k, key + KEYS + i / TILE_ROWS * 4 + left);
+			ask(s, s->v, key + KEYS + i / TILE_ROWS * 4 + left);
+		}
 		weigh_again(rows, columns_seen(rows, sight), l, s->width,
 				row + i, s->maximum, l.weights + i * KEYS, slopes);
 		mix_rows(rows, sight, slopes, l.key_rows,
@@ -845,7 +978,6 @@ static void unattend_strip(const struct strip *s, real *room)
 	const struct laid l = lay_strip(s, room);
 	const size_t T = s->length, d = s->width;
 
-	prepare(s, l);
 	for (size_t key = 0; key < T; key += KEYS) {
 		const size_t keys = at_most(T - key, KEYS);
 
@@ -854,8 +986,14 @@ static void unattend_strip(const struct strip *s, real *room)
 		lay_rows(s, s->k, key, l.key_rows);
 		memset(l.dkeys, 0, KEYS * l.width * sizeof(real));
 		memset(l.dvalues, 0, KEYS * l.width * sizeof(real));
-		for (size_t row = s->causal ? key : 0; row < T; row += QUERIES)
-			meet_again(s, l, row, at_most(T - row, QUERIES), key);
+		for (size_t row = s->causal ? key : 0; row < T;
+				row += QUERIES) {
+			const size_t n = at_most(T - row, QUERIES);
+
+			if (key == 0)
+				prepare(s, l, row, n);
+			meet_again(s, l, row, n, key);
+		}
 		unlay_rows(keys, d, l.dkeys, l.width, 1, s->k, key);
 		unlay_rows(keys, d, l.dvalues, l.width, 1, s->v, key);
 	}

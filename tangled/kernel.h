@@ -65,7 +65,7 @@ struct kernel {
 enum {
 	KERNEL_ALIGN = 16,      /* numbers in the longest vector */
 	KERNEL_DEPTH = 768,     /* of a product that is done in one go */
-	KERNEL_ROWS = 480,      /* of a transposed a, laid out at a time */
+	KERNEL_ROWS = 768,      /* of a transposed a, laid out at a time */
 	KERNEL_PANELS = 4,      /* that a few rows meet together */
 	KERNEL_TILES = 320      /* rows that the tiles of a strip take */
 };

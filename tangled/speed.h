@@ -104,7 +104,7 @@ struct spread speed_spread(double *numbers, size_t count);
 /* Operations a second of the fastest kernel on one thread, the best of
  * many; 0 if there is no room. A product is that of (T,768) with the
  * transpose of a (768,768), as in a projection, or that of the
- * transpose of a (T,480) with a (T,768), as in gradients of weights. */
+ * transpose of a (T,768) with a (T,768), as in gradients of weights. */
 double speed_product(size_t T, bool gradient);
 
 /* The attention of one head of T positions and width 64 with a causal
