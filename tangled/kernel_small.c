@@ -5,29 +5,45 @@
 #include "kernel.h"
 
 /* private functions of kernel_small */
-/* Two numbers at a time, for the sake of a processor that can begin the
- * second sum before the first has come out. */
+/* Four numbers at a time, for the sake of a processor that can begin
+ * the next sum before the last has come out. */
 static void multiply_small(const struct product *p, real *room)
 {
 	(void)room;
 	for (size_t i = 0; i < p->m; i++)
-		for (size_t j = 0; j < p->n; j += 2) {
-			const size_t second = j + 1 < p->n;
-			const ptrdiff_t apart = second ? p->b.column : 0;
+		for (size_t j = 0; j < p->n; j += 4) {
+			const size_t left = p->n - 1 - j;
+			const size_t two = left < 1 ? left : 1;
+			const size_t three = left < 2 ? left : 2;
+			const size_t four = left < 3 ? left : 3;
+			real *out = p->out + i * p->step + j;
+			real sum = 0, sum2 = 0, sum3 = 0, sum4 = 0;
+
+			/* begin with what is there, if it is to be added to */
+			if (p->add) {
+				sum = out[0];
+				sum2 = out[two];
+				sum3 = out[three];
+				sum4 = out[four];
+			}
+			/* add up all four */
 			const real *a = p->a.data + (ptrdiff_t)i * p->a.row;
 			const real *b = p->b.data + (ptrdiff_t)j * p->b.column;
-			real *out = p->out + i * p->step + j;
-			real sum = p->add ? out[0] : 0;
-			real next = p->add ? out[second] : 0;
+			const ptrdiff_t b2 = (ptrdiff_t)two * p->b.column;
+			const ptrdiff_t b3 = (ptrdiff_t)three * p->b.column;
+			const ptrdiff_t b4 = (ptrdiff_t)four * p->b.column;
 
-			/* add up both */
 			for (size_t k = 0; k < p->k; k++) {
 				sum += *a * b[0];
-				next += *a * b[apart];
+				sum2 += *a * b[b2];
+				sum3 += *a * b[b3];
+				sum4 += *a * b[b4];
 				a += p->a.column;
 				b += p->b.row;
 			}
-			out[second] = next;
+			out[four] = sum4;
+			out[three] = sum3;
+			out[two] = sum2;
 			out[0] = sum;
 		}
 }

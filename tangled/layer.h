@@ -95,7 +95,8 @@ struct forward {
 	struct tensor weights;          /* (B,H,T,T), or zero: unwanted */
 	struct tensor concat;           /* (B,T,C) */
 	/* what only the packed path hands back */
-	struct tensor qkv;              /* (B,T,3C), or zero: unwanted */
+	struct tensor qkv;              /* (B,T,3C), or zero: unwanted; the
+	                                 * loop refuses it */
 };
 
 /* Borrow room for the output, weights and concatenation of a forward

@@ -268,14 +268,23 @@ enum status tensor_merge(struct tensor t, int axis,
 
 struct tensor tensor_contiguous(struct tensor t, real *memory)
 {
-	struct tensor copy = tensor_view(memory, t.rank, t.shape);
-	size_t index[TENSOR_AXES] = { 0 };
+	const struct tensor copy = tensor_view(memory, t.rank, t.shape);
+	size_t index[TENSOR_AXES] = { 0 }, row = 1;
+	ptrdiff_t step = 1;
 
 	if (tensor_is_empty(t))
 		return copy;
-	do
-		*memory++ = *tensor_at(&t, index);
-	while (tensor_next(&t, index));
+	if (t.rank > 0) {
+		row = t.shape[t.rank - 1];
+		step = t.stride[t.rank - 1];
+		t.shape[t.rank - 1] = 1;        /* the beginnings of rows */
+	}
+	do {
+		const real *from = tensor_at(&t, index);
+
+		for (size_t i = 0; i < row; i++)
+			*memory++ = from[(ptrdiff_t)i * step];
+	} while (tensor_next(&t, index));
 	return copy;
 }
 
